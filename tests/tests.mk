@@ -129,6 +129,7 @@ MPI_TESTS = \
   tests/mpi/win_misuse.c \
   tests/mpi/win_pscw.c \
   tests/mpi/win_shared.c \
+  tests/mpi/win_shared_away.c \
   tests/mpi/win_types.c
 # Programs with <pems/cgm.h>, compared so, too, by tests/cgm/check.sh.
 CGM_TESTS = \
@@ -171,6 +172,7 @@ FAULT_TESTS = \
   tests/fault/crash.sh \
   tests/fault/program.sh \
   tests/fault/signals.sh \
+  tests/fault/shared_windows.sh \
   tests/fault/space.sh \
   tests/fault/sparse.sh \
   tests/fault/spawn.sh \

@@ -140,6 +140,10 @@ struct context {
   uint64_t charge;   /* bytes counted against the budget now */
   uint64_t need;     /* bytes that count when it is resident */
   uint64_t reserved; /* of them, those of blocks not allocated yet */
+  struct segment_link *segments; /* memory that it shares with others; changed
+                                    while it is held, or has ended */
+  uint64_t shared; /* bytes of that which count with it when it is resident, as
+                      they do with one of those that have it */
   _Atomic uint64_t *granules; /* bitmap: parts of the range in use */
   size_t granule_words;
 

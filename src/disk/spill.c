@@ -19,6 +19,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 /* Pieces begin at multiples of it, so that free space falls apart less. */
@@ -235,4 +236,38 @@ int spill_map(struct spill *s, void *p, uint64_t at, size_t len) {
 
 void spill_push(struct spill *s, uint64_t at, size_t n) {
   (void)sync_file_range(s->fd, (off_t)at, (off_t)n, SYNC_FILE_RANGE_WRITE);
+}
+
+#ifndef SYS_cachestat
+#define SYS_cachestat 451
+#endif
+
+/* As <linux/mman.h> of Linux 6.5 has them. */
+struct cache_range {
+  uint64_t at, n;
+};
+struct cache_state {
+  uint64_t cached, dirty, writeback, evicted, recently_evicted;
+};
+
+void spill_cached(struct spill *s, uint64_t at, size_t n, uint64_t *cached,
+                  uint64_t *dirty) {
+  const uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
+  struct cache_range range = {at, n};
+  struct cache_state state;
+  if (syscall(SYS_cachestat, s->fd, &range, &state, 0) != 0) {
+    *cached = *dirty = n;
+    return;
+  }
+  *cached = state.cached * page;
+  *dirty = (state.dirty + state.writeback) * page;
+}
+
+int spill_leave(struct spill *s, uint64_t at, size_t n) {
+  const unsigned all = SYNC_FILE_RANGE_WAIT_BEFORE | SYNC_FILE_RANGE_WRITE |
+                       SYNC_FILE_RANGE_WAIT_AFTER;
+  if (sync_file_range(s->fd, (off_t)at, (off_t)n, all) != 0) {
+    return errno;
+  }
+  return posix_fadvise(s->fd, (off_t)at, (off_t)n, POSIX_FADV_DONTNEED);
 }

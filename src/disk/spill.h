@@ -34,5 +34,12 @@ int spill_map(struct spill *s, void *p, uint64_t at, size_t len);
 /* The n bytes from `at` on are on their way to the disk soon, so that the
    system can take their memory when it is short. */
 void spill_push(struct spill *s, uint64_t at, size_t n);
+/* What the system has in memory of the n bytes from `at` on: *dirty of them are
+   not on the disk yet. Both are n where it cannot tell (before Linux 6.5). */
+void spill_cached(struct spill *s, uint64_t at, size_t n, uint64_t *cached,
+                  uint64_t *dirty);
+/* The n bytes from `at` on, which nobody has mapped or touches, go to the disk
+   and leave memory. Returns 0 or an errno value. */
+int spill_leave(struct spill *s, uint64_t at, size_t n);
 
 #endif

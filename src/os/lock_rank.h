@@ -16,6 +16,7 @@
   X(TASK_OVERFLOW)                                                             \
   X(LINE_FORM)                                                                 \
   X(FLUSH)                                                                     \
+  X(SEGMENT)                                                                   \
   X(CONTEXT_IO)                                                                \
   X(CONTEXT_UNITS)                                                             \
   X(CONTEXT_HEAP)                                                              \

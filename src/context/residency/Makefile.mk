@@ -15,6 +15,8 @@ libpemscore_la_SOURCES += \
   src/context/residency/residency.h \
   src/context/residency/room.c \
   src/context/residency/room.h \
+  src/context/residency/segment.c \
+  src/context/residency/segment.h \
   src/context/residency/swap.c \
   src/context/residency/swap.h \
   src/context/residency/track.c \
@@ -30,5 +32,6 @@ UNIT_TESTS += \
   tests/unit/context/residency/test_lazy \
   tests/unit/context/residency/test_ledger \
   tests/unit/context/residency/test_room \
+  tests/unit/context/residency/test_segment \
   tests/unit/context/residency/test_victim
 EXTRA_DIST += src/context/residency/README.md

@@ -70,9 +70,12 @@ bool ledger_moving(void) {
   return store_swaps() && !contexts.frozen;
 }
 
-uint64_t ledger_capped(uint64_t bytes) {
-  const uint64_t most = bits_min(contexts.mu, contexts_room());
-  return bits_min(bytes, most);
+uint64_t ledger_with_shared(uint64_t need, uint64_t shared) {
+  return bits_min(bits_min(need, contexts.mu) + shared, contexts_room());
+}
+
+uint64_t ledger_needed_locked(const struct context *c) {
+  return ledger_with_shared(c->need, c->shared);
 }
 
 bool ledger_fits_locked(uint64_t bytes) {
@@ -105,7 +108,7 @@ void ledger_charge_locked(struct context *c, uint64_t more) {
   c->charge += more;
   ledger.used += more;
   trace_resident(ledger.used);
-  if (c->charge >= ledger_capped(c->need)) {
+  if (c->charge >= ledger_needed_locked(c)) {
     set_idle(c, false);
   }
 }
@@ -114,7 +117,7 @@ void ledger_charge_locked(struct context *c, uint64_t more) {
 static void cap_charges_locked(void) {
   for (int i = 0; i < contexts.n; i++) {
     struct context *c = &contexts.item[i];
-    const uint64_t most = ledger_capped(c->need);
+    const uint64_t most = ledger_needed_locked(c);
     if (c->state == CONTEXT_IN && c->charge > most) {
       ledger_uncharge_locked(c, c->charge - most);
     }
@@ -150,6 +153,31 @@ void ledger_set_idle_locked(struct context *c, uint64_t bytes) {
   ledger_uncharge_locked(c, c->charge - bytes);
   set_idle(c, true);
   ledger_tell_locked();
+}
+
+void ledger_settle_locked(struct context *c) {
+  const uint64_t most = ledger_needed_locked(c);
+  if (c->state == CONTEXT_IN && c->charge > most) {
+    ledger_uncharge_locked(c, c->charge - most);
+    ledger_tell_locked();
+  }
+}
+
+/* Who comes or goes is counted apart, too. */
+static void add_charge_locked(struct context *c, uint64_t bytes) {
+  c->charge += bytes;
+  ledger.untaken += c->state == CONTEXT_COMING ? bytes : 0;
+  ledger.going += c->state == CONTEXT_GOING ? bytes : 0;
+}
+
+void ledger_pass_locked(struct context *from, struct context *to,
+                        uint64_t bytes) {
+  const uint64_t most = ledger_needed_locked(to);
+  const uint64_t room = most > to->charge ? most - to->charge : 0;
+  const uint64_t has = bits_min(bytes, from->charge);
+  const uint64_t passed = bits_min(has, room);
+  add_charge_locked(to, passed);
+  add_charge_locked(from, -passed);
 }
 
 bool ledger_ready_locked(const struct context *c) {

@@ -38,10 +38,13 @@ void ledger_tell_locked(void);
 
 /* Contexts are moved at all. */
 bool ledger_moving(void);
-/* What counts of `bytes`: a context never counts more than mu, or rounding to
-   granules could make it exceed the budget; nor than what copies of libraries
-   have left of that, so that one fits always. */
-uint64_t ledger_capped(uint64_t bytes);
+/* What counts of `need`, with `shared` bytes that are no context's own: a
+   context never counts more than mu, or rounding to granules could make it
+   exceed the budget; nor both more than what copies of libraries have left of
+   that, so that one fits always. */
+uint64_t ledger_with_shared(uint64_t need, uint64_t shared);
+/* Of all that c needs, and what is shared and counts with it. */
+uint64_t ledger_needed_locked(const struct context *c);
 /* Do `bytes` more fit? */
 bool ledger_fits_locked(uint64_t bytes);
 
@@ -52,6 +55,12 @@ void ledger_set_state_locked(struct context *c, enum context_state state);
 /* Charges c `more` bytes; once it has all that it needs, it is not idle. */
 void ledger_charge_locked(struct context *c, uint64_t more);
 void ledger_uncharge_locked(struct context *c, uint64_t less);
+/* c needs less than before. */
+void ledger_settle_locked(struct context *c);
+/* Bytes that `from` is charged are charged to `to` instead, which is in memory,
+   comes or goes: as many as `to` can be charged. */
+void ledger_pass_locked(struct context *from, struct context *to,
+                        uint64_t bytes);
 /* Copies of libraries take `bytes` of the budget: nobody waits for room for
    them, but who comes next does. False: contexts have to share with more than
    they have; nothing is counted. */

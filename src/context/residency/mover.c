@@ -3,6 +3,7 @@
 #include "context/residency/mover.h"
 
 #include "context/residency/residency.h"
+#include "context/residency/segment.h"
 #include "context/residency/swap.h"
 
 #include "os/native.h"
@@ -22,10 +23,12 @@ static void *mover(void *arg) {
   (void)arg;
   while ((move = residency_next(&c)) != MOVE_NONE) {
     if (move == MOVE_IN) {
+      segments_come(c);
       context_swap_in(c, residency_took_frames);
       residency_came(c);
     } else {
       context_swap_out(c);
+      segments_go(c);
       residency_went(c);
     }
   }

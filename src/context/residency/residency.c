@@ -8,6 +8,7 @@
 #include "context/late_frees.h"
 #include "context/residency/ledger.h"
 #include "context/residency/room.h"
+#include "context/residency/segment.h"
 #include "context/residency/swap.h"
 #include "context/residency/victim.h"
 #include "context/store/space.h"
@@ -66,10 +67,7 @@ void residency_unreserve(struct context *c, uint64_t bytes) {
   ledger_lock();
   c->reserved -= bytes;
   c->need -= bytes;
-  if (c->state == CONTEXT_IN && c->charge > ledger_capped(c->need)) {
-    ledger_uncharge_locked(c, c->charge - ledger_capped(c->need));
-    ledger_tell_locked();
-  }
+  ledger_settle_locked(c);
   ledger_unlock();
 }
 
@@ -176,9 +174,20 @@ static struct context *take_ordered_locked(void) {
   return NULL;
 }
 
+/* What c is to be charged yet, and with it what it shares, if nobody in memory
+   has that. */
+static uint64_t wanted_locked(const struct context *c) {
+  const uint64_t missing = c->idle ? 0 : segments_missing_locked(c);
+  const uint64_t all = ledger_with_shared(c->need, c->shared + missing);
+  return all > c->charge ? all - c->charge : 0;
+}
+
 /* It comes in, or, if it is in memory, gets back what it may touch. */
 static enum residency_move admit_locked(struct context *next, uint64_t more) {
   const bool here = next->idle;
+  if (!here) {
+    segments_enter_locked(next);
+  }
   ledger_charge_locked(next, more);
   if (here) {
     ledger_tell_locked();
@@ -204,7 +213,7 @@ static enum residency_move choose_locked(struct context **c) {
   if (!next) {
     return MOVE_NONE;
   }
-  const uint64_t more = ledger_capped(next->need) - next->charge;
+  const uint64_t more = wanted_locked(next);
   if (ledger_fits_locked(more)) {
     *c = next;
     return admit_locked(next, more);
@@ -268,6 +277,7 @@ void residency_came(struct context *c) {
 
 void residency_went(struct context *c) {
   ledger_lock();
+  segments_exit_locked(c);
   ledger_gone_locked(c);
   ledger_unlock();
 }
@@ -325,6 +335,27 @@ void context_release(struct context *c) {
   ledger_unlock();
 }
 
+/* Unlocked, for it takes a while; and a context's I/O lock comes first. */
+static void drop_locked(struct context *c) {
+  const bool moved = !store_mapped();
+  if (moved) {
+    ledger.going += c->charge;
+    ledger_set_state_locked(c, CONTEXT_GOING);
+  }
+  ledger_unlock();
+  if (moved) {
+    context_drop(c);
+    space_release(c);
+  }
+  segments_go(c);
+  ledger_lock();
+  segments_exit_locked(c);
+  if (moved) {
+    c->need = 0;
+    ledger_gone_locked(c);
+  }
+}
+
 void context_discard(struct context *c) {
   ledger_lock();
   while (c->pins || c->state == CONTEXT_COMING || c->state == CONTEXT_GOING) {
@@ -332,18 +363,11 @@ void context_discard(struct context *c) {
   }
   c->held = c->quiet = c->use.wanted = false;
   ledger_note_locked(c);
-  if (c->state == CONTEXT_IN && !store_mapped()) {
-    /* Unlocked, for it takes a while; and a context's I/O lock comes first. */
-    ledger.going += c->charge;
-    ledger_set_state_locked(c, CONTEXT_GOING);
-    ledger_unlock();
-    context_drop(c);
-    space_release(c);
-    ledger_lock();
-    c->need = 0;
-    ledger_gone_locked(c);
+  if (c->state == CONTEXT_IN) {
+    drop_locked(c);
   }
   ledger_unlock();
+  segments_forget(c);
 }
 
 bool contexts_crowded(void) {

@@ -118,7 +118,8 @@ static bool another_leaves_locked(uint64_t bytes) {
 /* c cannot step back, and neither can the others that wait for room: who has
    more than an equal share gets no more. */
 static bool denied_locked(const struct context *c) {
-  return c->firm && c->need > contexts.even && !another_steps_back_locked(c);
+  return c->firm && c->need + c->shared > contexts.even &&
+         !another_steps_back_locked(c);
 }
 
 /* Evicts until `bytes` more fit for c, or until c itself has made room for
@@ -174,12 +175,12 @@ static bool make_room_locked(struct context *c, uint64_t bytes) {
    then it is worked out again. A context that is not in memory is counted when
    it comes; a thread of the program may ask for more meanwhile. */
 bool room_charge_locked(struct context *c) {
-  while (c->state == CONTEXT_IN && c->charge < ledger_capped(c->need)) {
-    const uint64_t more = ledger_capped(c->need) - c->charge;
+  while (c->state == CONTEXT_IN && c->charge < ledger_needed_locked(c)) {
+    const uint64_t more = ledger_needed_locked(c) - c->charge;
     if (!ledger_fits_locked(more) && !make_room_locked(c, more)) {
       return false;
     }
-    if (c->state == CONTEXT_IN && c->charge + more == ledger_capped(c->need)) {
+    if (c->state == CONTEXT_IN && c->charge + more == ledger_needed_locked(c)) {
       ledger_charge_locked(c, more);
     }
   }
@@ -187,7 +188,7 @@ bool room_charge_locked(struct context *c) {
 }
 
 bool room_charge_now_locked(struct context *c) {
-  const uint64_t most = ledger_capped(c->need);
+  const uint64_t most = ledger_needed_locked(c);
   const uint64_t more = c->charge < most ? most - c->charge : 0;
   if (c->state != CONTEXT_IN || more == 0) {
     return true;
@@ -201,7 +202,7 @@ bool room_charge_now_locked(struct context *c) {
 
 /* What c can grow by. */
 static uint64_t headroom_locked(const struct context *c, uint64_t bytes) {
-  const uint64_t most = ledger_capped(c->need);
+  const uint64_t most = ledger_needed_locked(c);
   return c->charge < most ? bits_min(bytes, most - c->charge) : 0;
 }
 

@@ -4,6 +4,7 @@
 #include "context/internal.h"
 #include "context/residency/footprint.h"
 #include "context/residency/ledger.h"
+#include "context/residency/segment.h"
 #include "context/residency/swap.h"
 #include "os/clock.h"
 
@@ -154,8 +155,9 @@ static void measure_locked(struct context *c) {
   const uint64_t since = c->use.last_used;
   const uint64_t writes = c->measure.writes;
   ledger_unlock();
-  const uint64_t exist = footprint(c) + SLACK;
+  uint64_t exist = footprint(c) + SLACK;
   ledger_lock();
+  exist += c->shared;
   if (!victim_possible_locked(c) || c->use.last_used != since ||
       c->measure.writes != writes) {
     return;
@@ -231,6 +233,8 @@ void victim_evict_locked(struct context *c) {
   ledger_leave_locked(c);
   ledger_unlock();
   context_swap_out(c);
+  segments_go(c);
   ledger_lock();
+  segments_exit_locked(c);
   ledger_gone_locked(c);
 }

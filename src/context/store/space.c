@@ -147,6 +147,17 @@ int space_shrunk(void) {
   return error;
 }
 
+int space_move_to_disk(void) {
+  int error = 0;
+  const char *dir;
+  lock_take(&space.lock);
+  if (!needs_none() && !space.on_disk) {
+    error = leave_memory(&dir);
+  }
+  lock_give(&space.lock);
+  return error;
+}
+
 const char *space_refusal(int error, const char *dir, char *text, size_t size) {
   char left[16];
   if (error == EDQUOT) {

@@ -26,6 +26,11 @@ const char *space_refusal(int error, const char *dir, char *text, size_t size);
    more, what they have been granted gets its place on the disks. As
    space_grant, without a directory. */
 int space_shrunk(void);
+/* Contexts have to make room for something else, though all might fit: what was
+   granted gets its place on the disks. 0, or an errno value: nothing has
+   changed.
+ */
+int space_move_to_disk(void);
 /* c needs what lies before the address `end` only: gives back what it has much
    beyond that. space_limit_heap must follow. Nobody else may grant. */
 void space_trim(struct context *c, const void *end);

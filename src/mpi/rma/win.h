@@ -24,8 +24,9 @@ struct win_memory {
   char *base;
   size_t size;
   MPI_Aint unit;
-  short apart;  /* its info says alloc_shared_noncontig */
-  short failed; /* it has no memory */
+  short apart;            /* its info says alloc_shared_noncontig */
+  short failed;           /* it has no memory */
+  struct segment *shared; /* of the first member: what all have, or NULL */
 };
 
 /* A region of a dynamic window. */
@@ -63,8 +64,7 @@ struct window {
   struct win_memory *memory; /* by peer */
   int n;                     /* of them here */
   struct win_member *member; /* by index */
-  char *shared;              /* memory of MPI_Win_allocate_shared, or NULL */
-  size_t shared_size;
+  struct segment *shared;    /* memory of MPI_Win_allocate_shared, or NULL */
   /* Under the scheduler's lock: */
   int joined, left;
   struct win_lock *first, **last; /* those that wait for locks, oldest first */

@@ -8,6 +8,8 @@
 
 #include "base/message.h"
 #include "context/calls/allocate.h"
+#include "context/residency/residency.h"
+#include "context/residency/segment.h"
 #include "mpi/coll/call/coll.h"
 #include "mpi/object/attribute.h"
 #include "mpi_abi/functions.h"
@@ -56,22 +58,20 @@ static size_t share_of(const struct win_memory *m) {
   return m->apart ? (m->size + PAGE - 1) / PAGE * PAGE : m->size;
 }
 
-/* Lays the members' shares one after another. Pages that nobody touches are no
+/* What the first member has made for all. Pages that nobody touches are no
    memory. */
-static void share_memory(struct window *w) {
+static int make_shared(const struct comm *comm, struct win_memory *all) {
   size_t total = PAGE;
-  for (int i = 0; i < w->size; i++) {
-    total += share_of(&w->memory[i]);
+  for (int i = 0; i < comm->peers; i++) {
+    total += share_of(&all[i]);
   }
-  w->shared = mmap(NULL, total, PROT_READ | PROT_WRITE,
-                   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  if (w->shared == MAP_FAILED) {
-    msg_fail(MSG_FAILED,
-             "MPI_Win_allocate_shared: no memory for %zu bytes: ask for less",
-             total);
-  }
-  w->shared_size = total;
-  char *p = w->shared;
+  return segment_make(&all->shared, comm->vp->context, total);
+}
+
+/* Lays the members' shares one after another. */
+static void share_memory(struct window *w) {
+  w->shared = w->memory[0].shared;
+  char *p = segment_memory(w->shared);
   for (int i = 0; i < w->size; i++) {
     w->memory[i].base = p;
     p += share_of(&w->memory[i]);
@@ -110,9 +110,7 @@ static void window_free(struct window *w) {
     }
     native_free(m->posts);
   }
-  if (w->shared) {
-    munmap(w->shared, w->shared_size);
-  }
+  segment_free(w->shared);
   native_free(w->member);
   native_free(w->memory);
   native_free(w);
@@ -179,6 +177,16 @@ static struct win *win_room(void) {
   return win;
 }
 
+/* Waits for room, unless others have it in memory already. */
+static void join_shared(const struct win *win) {
+  struct context *const c = win->vp->context;
+  if (win->comm->peer != 0 && segment_join(win->window->shared, c) != 0) {
+    need_fail("window"); /* the others have it already */
+  }
+  /* Where there is none, it counts all the same. */
+  (void)residency_charge(c);
+}
+
 static void win_begin(struct win *win, struct comm *comm,
                       const struct wish *wish, const struct win_memory *all) {
   win->handle = handle_make(HANDLE_WIN);
@@ -187,6 +195,9 @@ static void win_begin(struct win *win, struct comm *comm,
   win->flavor = wish->flavor;
   win->window = window_join(comm->team, wish->flavor, all);
   win->me = &win->window->member[comm->index];
+  if (wish->flavor == MPI_WIN_FLAVOR_SHARED) {
+    join_shared(win);
+  }
   info_begin(win, wish->info);
   attributes_begin(win);
 }
@@ -204,6 +215,25 @@ static struct comm *own_comm(const struct comm *comm, uint64_t number) {
   return own;
 }
 
+/* The members know each other's sizes: one has the memory made, and tells
+   them. */
+static void create_shared(struct comm *comm, struct wish *wish,
+                          struct win_memory *all) {
+  if (comm->peer == 0) {
+    all[0].failed = make_shared(comm, all) != 0;
+  }
+  const struct win_memory mine = all[comm->peer];
+  coll_allgather(comm, wish->function, &mine, sizeof(mine), all);
+}
+
+static bool all_have(const struct win_memory *all, int n) {
+  int i = 0;
+  while (i < n && !all[i].failed) {
+    i++;
+  }
+  return i == n;
+}
+
 /* NULL, on all members, where one has no memory for its handle or its part:
    each says so to all. What is needed to say so, and once all have agreed, must
    be had: a shortage of that ends the job. */
@@ -215,11 +245,10 @@ static struct win *create(struct comm *comm, struct wish *wish) {
       need_alloc(comm->peers * sizeof(*all), wish->function);
   coll_allgather(comm, wish->function, &wish->memory, sizeof(wish->memory),
                  all);
-  int i = 0;
-  while (i < comm->peers && !all[i].failed) {
-    i++;
+  if (wish->flavor == MPI_WIN_FLAVOR_SHARED && all_have(all, comm->peers)) {
+    create_shared(comm, wish, all);
   }
-  if (i == comm->peers) {
+  if (all_have(all, comm->peers)) {
     win_begin(win, own_comm(comm, number), wish, all);
   } else if (win) {
     native_free(win->links);
@@ -305,8 +334,7 @@ int pems_Win_allocate(MPI_Aint size, MPI_Count disp_unit, MPI_Info info,
   return give(win, comm, &wish, out);
 }
 
-/* Memory of pems, not of a context: all VPs of the process reach it at any
-   time, and it is never swapped. */
+/* Memory beside the contexts, which all VPs of the process reach. */
 int pems_Win_allocate_shared(MPI_Aint size, MPI_Count disp_unit, MPI_Info info,
                              MPI_Comm handle, void *base, MPI_Win *out) {
   const struct comm *comm = comm_of(handle);
@@ -334,6 +362,9 @@ int pems_Win_allocate_shared(MPI_Aint size, MPI_Count disp_unit, MPI_Info info,
 static void win_end(struct win *win) {
   if (win->flavor == MPI_WIN_FLAVOR_ALLOCATE) {
     context_free(win->vp->context, win->window->memory[win->comm->peer].base);
+  }
+  if (win->flavor == MPI_WIN_FLAVOR_SHARED) {
+    segment_part(win->window->shared, win->vp->context);
   }
   window_leave(win->window);
   comm_free(win->comm);

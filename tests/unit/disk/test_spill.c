@@ -190,6 +190,35 @@ START_TEST(test_errors) {
 END_TEST
 
 /* A full disk is said, not found by writing; what there is can be written. */
+/* What has left is on the disk, and not in memory. */
+START_TEST(test_leave) {
+  enum { N = 1 << 20 };
+  char *bytes = calloc(1, N);
+  uint64_t cached = 1, dirty = 1;
+  struct spill *s = spill_open("/var/tmp");
+  const uint64_t at = place(s, N);
+  spill_cached(s, at, N, &cached, &dirty);
+  ck_assert(cached == 0 || cached == N); /* N: it cannot tell */
+  const bool tells = cached == 0;
+  memset(bytes, 7, N);
+  spill_write(s, at, bytes, N);
+  spill_cached(s, at, N, &cached, &dirty);
+  ck_assert_uint_eq(cached, N);
+  ck_assert_uint_le(dirty, N);
+  ck_assert_int_eq(spill_leave(s, at, N), 0);
+  spill_cached(s, at, N, &cached, &dirty);
+  ck_assert(!tells || (cached == 0 && dirty == 0));
+  memset(bytes, 0, N);
+  spill_read(s, at, bytes, N);
+  ck_assert_int_eq(bytes[N - 1], 7);
+  spill_cached(s, at, N, &cached, &dirty);
+  ck_assert(!tells || (cached == N && dirty == 0));
+  spill_give(s, at, N);
+  spill_close(s);
+  free(bytes);
+}
+END_TEST
+
 START_TEST(test_full) {
   enum { N = 100000, MOST = 64 };
   static unsigned char bytes[N], got[N];
@@ -243,6 +272,7 @@ int main(void) {
   tcase_add_test(tests, test_unnamed);
   tcase_add_test(tests, test_errors);
   tcase_add_test(tests, test_full);
+  tcase_add_test(tests, test_leave);
   suite_add_tcase(suite, tests);
   const int status = check_run(suite);
   rmdir(dir);

@@ -20,7 +20,7 @@ static void end(void) {
 }
 
 START_TEST(charges_add_up) {
-  ck_assert_uint_eq(ledger_capped(101), 100);
+  ck_assert_uint_eq(ledger_with_shared(101, 0), 100);
   ledger_charge_locked(&c, 80);
   ck_assert_uint_eq(ledger.used, 80);
   ck_assert(ledger_fits_locked(70));
@@ -34,6 +34,31 @@ START_TEST(charges_add_up) {
   ck_assert_uint_eq(ledger.going, 0);
   ck_assert_uint_eq(ledger.used, 0);
   ck_assert_int_eq(c.state, CONTEXT_OUT);
+}
+END_TEST
+
+/* What is shared comes on top of what a context may need. */
+START_TEST(what_is_shared_passes_to_another) {
+  struct context other = {.state = CONTEXT_GOING, .need = 20, .shared = 30};
+  c.shared = 30;
+  ck_assert_uint_eq(ledger_needed_locked(&c), 110);
+  ck_assert_uint_eq(ledger_with_shared(120, 30), 130);
+  ck_assert_uint_eq(ledger_with_shared(120, 60), 150);
+  ledger_charge_locked(&c, 110);
+  ledger_charge_locked(&other, 20);
+  c.shared = 0;
+  ledger_pass_locked(&c, &other, 30);
+  ck_assert_uint_eq(c.charge, 80);
+  ck_assert_uint_eq(other.charge, 50);
+  ck_assert_uint_eq(ledger.going, 30);
+  ck_assert_uint_eq(ledger.used, 130);
+  ledger_pass_locked(&c, &other, 30); /* it has all that it needs */
+  ck_assert_uint_eq(c.charge, 80);
+  other.shared = 0;
+  other.state = CONTEXT_IN;
+  ledger_settle_locked(&other);
+  ck_assert_uint_eq(other.charge, 20);
+  ck_assert_uint_eq(ledger.used, 100);
 }
 END_TEST
 
@@ -81,13 +106,14 @@ START_TEST(copies_of_libraries_leave_less_for_contexts) {
   ck_assert_uint_eq(ledger.used, 140);
   ck_assert(ledger_fits_locked(10));
   ck_assert(!ledger_fits_locked(11));
-  ck_assert_uint_eq(ledger_capped(100), 90); /* one of them fits always */
+  ck_assert_uint_eq(ledger_with_shared(100, 0),
+                    90); /* one of them fits always */
   ck_assert(ledger_beside_locked(15));
   ck_assert_uint_eq(c.charge, 75); /* what it had more cannot be counted */
   ck_assert_uint_eq(ledger.used, 75 + 75);
   ledger_not_beside_locked(75);
   ck_assert_uint_eq(ledger.used, 75);
-  ck_assert_uint_eq(ledger_capped(101), 100);
+  ck_assert_uint_eq(ledger_with_shared(101, 0), 100);
 }
 END_TEST
 
@@ -96,6 +122,7 @@ int main(void) {
   TCase *const t = tcase_create("charges");
   tcase_add_checked_fixture(t, begin, end);
   tcase_add_test(t, charges_add_up);
+  tcase_add_test(t, what_is_shared_passes_to_another);
   tcase_add_test(t, who_is_idle_is_not_ready);
   tcase_add_test(t, busy_ones_are_counted_once);
   tcase_add_test(t, copies_of_libraries_leave_less_for_contexts);

@@ -70,6 +70,26 @@ START_TEST(less_memory_for_contexts_takes_space) {
 }
 END_TEST
 
+START_TEST(who_must_make_room_takes_space) {
+  create("unix", 4, 8 * MIB, 32 * MIB);
+  ck_assert_ptr_nonnull(take(1, 5 * MIB));
+  for (int again = 0; again < 2; again++) {
+    ck_assert_int_eq(space_move_to_disk(), 0);
+    ck_assert(space_on_disk());
+    ck_assert_uint_ge(counter_get(granted), 5 * MIB);
+    ck_assert_uint_lt(counter_get(granted), 9 * MIB);
+  }
+}
+END_TEST
+
+START_TEST(where_there_is_none_nobody_makes_room) {
+  create("fault:mem,room=4194304", 2, 32 * MIB, 16 * MIB);
+  ck_assert_ptr_nonnull(take(0, 7 * MIB));
+  ck_assert_int_eq(space_move_to_disk(), ENOSPC);
+  ck_assert(!space_on_disk());
+}
+END_TEST
+
 START_TEST(space_grows_with_the_heaps_once_memory_is_short) {
   create("unix", 4, 64 * MIB, 64 * MIB);
   char *p[4];
@@ -284,6 +304,8 @@ int main(void) {
   tcase_add_checked_fixture(t, make_dir, remove_all);
   tcase_add_test(t, what_fits_in_memory_takes_no_space);
   tcase_add_test(t, less_memory_for_contexts_takes_space);
+  tcase_add_test(t, who_must_make_room_takes_space);
+  tcase_add_test(t, where_there_is_none_nobody_makes_room);
   tcase_add_test(t, space_grows_with_the_heaps_once_memory_is_short);
   tcase_add_test(t, small_blocks_ask_seldom);
   tcase_add_test(t, malloc_fails_when_the_disk_is_full_and_others_go_on);

@@ -1,0 +1,324 @@
+#define _GNU_SOURCE
+#include "context/residency/segment.h"
+
+#include "base/counters.h"
+#include "base/message.h"
+#include "base/ranges.h"
+#include "context/internal.h"
+#include "context/residency/ledger.h"
+#include "context/store/space.h"
+#include "context/store/store.h"
+#include "disk/spill.h"
+#include "os/bits.h"
+#include "os/lock.h"
+#include "os/native.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#ifndef MADV_POPULATE_READ /* Linux 5.14 */
+#define MADV_POPULATE_READ 22
+#endif
+
+struct segment {
+  char *memory;
+  size_t n;
+  struct spill *file; /* NULL: it never leaves memory */
+  uint64_t at;        /* its place in the file */
+  const char *dir;    /* of the file, for messages */
+
+  struct lock lock;
+  int here;           /* contexts that have it, and are in memory for I/O */
+  struct ranges left; /* what of it was in memory when it left */
+
+  /* Under the residency's lock: */
+  struct segment_link *links;
+  struct context
+      *payer; /* with whom it counts, if one that has it is not out */
+};
+
+/* A context has it. */
+struct segment_link {
+  struct segment *segment;
+  struct context *context;
+  struct segment_link *next;  /* of the context's */
+  struct segment_link *other; /* of the segment's */
+};
+
+char *segment_memory(const struct segment *s) {
+  return s->memory;
+}
+
+/* --- what counts --- */
+
+static void pay_locked(struct segment *s, struct context *c) {
+  s->payer = c;
+  c->shared += s->n;
+}
+
+/* Another one that is not out; rather one that stays. */
+static struct context *another_locked(const struct segment *s) {
+  struct context *found = NULL;
+  for (const struct segment_link *l = s->links; l; l = l->other) {
+    struct context *const c = l->context;
+    if (c != s->payer && c->state != CONTEXT_OUT &&
+        (!found || found->state != CONTEXT_IN)) {
+      found = c;
+    }
+  }
+  return found;
+}
+
+/* Its payer is about to have it no more. */
+static void pass_on_locked(struct segment *s) {
+  struct context *const from = s->payer, *const to = another_locked(s);
+  from->shared -= s->n;
+  s->payer = NULL;
+  if (to) {
+    pay_locked(s, to);
+    ledger_pass_locked(from, to, s->n);
+  }
+}
+
+uint64_t segments_missing_locked(const struct context *c) {
+  uint64_t bytes = 0;
+  for (const struct segment_link *l = c->segments; l; l = l->next) {
+    bytes += l->segment->payer ? 0 : l->segment->n;
+  }
+  return bytes;
+}
+
+void segments_enter_locked(struct context *c) {
+  for (const struct segment_link *l = c->segments; l; l = l->next) {
+    if (!l->segment->payer) {
+      pay_locked(l->segment, c);
+    }
+  }
+}
+
+void segments_exit_locked(struct context *c) {
+  for (const struct segment_link *l = c->segments; l; l = l->next) {
+    if (l->segment->payer == c) {
+      pass_on_locked(l->segment);
+    }
+  }
+}
+
+/* --- moves --- */
+
+static uint64_t cached(const struct segment *s, uint64_t *dirty) {
+  uint64_t all;
+  spill_cached(s->file, s->at, s->n, &all, dirty);
+  return all;
+}
+
+/* Out of memory: it comes page by page. */
+static void note_left(struct segment *s) {
+  enum { CHUNK = 512 };
+  unsigned char there[CHUNK];
+  ranges_clear(&s->left);
+  for (size_t at = 0; at < s->n; at += CHUNK * PAGE) {
+    const size_t n = bits_min(s->n - at, CHUNK * PAGE);
+    const uintptr_t p = (uintptr_t)s->memory + at;
+    if (mincore((void *)p, n, there) != 0) {
+      return;
+    }
+    for (size_t i = 0; i * PAGE < n; i++) {
+      if (there[i] & 1 &&
+          ranges_add(&s->left, p + i * PAGE, p + (i + 1) * PAGE) != 0) {
+        return;
+      }
+    }
+  }
+}
+
+static void leave(struct segment *s) {
+  uint64_t dirty;
+  note_left(s);
+  (void)cached(s, &dirty);
+  (void)madvise(s->memory, s->n, MADV_DONTNEED);
+  const int error = spill_leave(s->file, s->at, s->n);
+  if (error) {
+    msg_fail(MSG_FAILED,
+             "writing a shared window: %s: %s: free some space there or name "
+             "another directory with --pems-disk",
+             s->dir, strerror(error));
+  }
+  counter_add(swap_out, dirty);
+  counter_add(bytes_written, dirty);
+}
+
+/* Asks for all at once, though the system reads no more at a call than it would
+   by itself. */
+static void ask_for(const struct range *r) {
+  enum { AT_ONCE = 128 << 10 };
+  for (uintptr_t at = r->start; at < r->end; at += AT_ONCE) {
+    (void)madvise((void *)at, bits_min(r->end - at, AT_ONCE), MADV_WILLNEED);
+  }
+}
+
+/* Where it fails, whoever touches the page is told. */
+static void come(struct segment *s) {
+  uint64_t dirty;
+  const uint64_t before = cached(s, &dirty);
+  for (size_t i = 0; i < s->left.n; i++) {
+    ask_for(&s->left.item[i]);
+  }
+  for (size_t i = 0; i < s->left.n; i++) {
+    const struct range *r = &s->left.item[i];
+    (void)madvise((void *)r->start, r->end - r->start, MADV_POPULATE_READ);
+  }
+  const uint64_t now = cached(s, &dirty);
+  counter_add(swap_in, now > before ? now - before : 0);
+  counter_add(bytes_read, now > before ? now - before : 0);
+}
+
+static void arrive(struct segment *s) {
+  lock_take(&s->lock);
+  if (s->here++ == 0 && s->left.n) {
+    come(s);
+  }
+  lock_give(&s->lock);
+}
+
+static void depart(struct segment *s) {
+  lock_take(&s->lock);
+  if (--s->here == 0 && s->file) {
+    leave(s);
+  }
+  lock_give(&s->lock);
+}
+
+void segments_come(struct context *c) {
+  for (struct segment_link *l = c->segments; l; l = l->next) {
+    arrive(l->segment);
+  }
+}
+
+void segments_go(struct context *c) {
+  for (struct segment_link *l = c->segments; l; l = l->next) {
+    depart(l->segment);
+  }
+}
+
+/* --- who has it --- */
+
+int segment_join(struct segment *s, struct context *c) {
+  struct segment_link *l = native_alloc(sizeof(*l));
+  if (!l) {
+    return ENOMEM;
+  }
+  ledger_lock();
+  *l = (struct segment_link){s, c, c->segments, s->links};
+  c->segments = s->links = l;
+  if (!s->payer) {
+    pay_locked(s, c);
+  }
+  ledger_unlock();
+  arrive(s);
+  return 0;
+}
+
+/* Its link, taken off the segment's. */
+static void unlink_locked(struct segment_link *l) {
+  struct segment_link **at = &l->segment->links;
+  while (*at != l) {
+    at = &(*at)->other;
+  }
+  *at = l->other;
+}
+
+void segment_part(struct segment *s, struct context *c) {
+  struct segment_link **at = &c->segments;
+  while ((*at)->segment != s) {
+    at = &(*at)->next;
+  }
+  struct segment_link *const l = *at;
+  ledger_lock();
+  *at = l->next;
+  unlink_locked(l);
+  if (s->payer == c) {
+    pass_on_locked(s);
+    ledger_settle_locked(c);
+  }
+  ledger_unlock();
+  native_free(l);
+  lock_take(&s->lock);
+  s->here--;
+  lock_give(&s->lock);
+}
+
+void segments_forget(struct context *c) {
+  while (c->segments) {
+    struct segment_link *const l = c->segments;
+    ledger_lock();
+    c->segments = l->next;
+    unlink_locked(l);
+    ledger_unlock();
+    native_free(l);
+  }
+}
+
+/* --- making and freeing --- */
+
+static char *map_memory(size_t n) {
+  void *const p = mmap(NULL, n, PROT_READ | PROT_WRITE,
+                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  return p == MAP_FAILED ? NULL : p;
+}
+
+/* Its place on the disk, which is not the memory yet. */
+static int map_file(struct segment *s) {
+  uint64_t at;
+  s->file = spill_open(s->dir);
+  /* The place is not at a page's beginning. */
+  if (!spill_take(s->file, s->n + PAGE, &at)) {
+    return ENOSPC;
+  }
+  s->at = bits_align_up(at, PAGE);
+  const int error = spill_map(s->file, s->memory, s->at, s->n);
+  if (!error) {
+    /* Who touches a page is not given those around it: they would count. */
+    (void)madvise(s->memory, s->n, MADV_RANDOM);
+  }
+  return error;
+}
+
+int segment_make(struct segment **out, struct context *c, size_t n) {
+  struct segment *s = native_zalloc(1, sizeof(*s));
+  if (!s) {
+    return ENOMEM;
+  }
+  lock_init(&s->lock, LOCK_SEGMENT);
+  s->n = bits_align_up(n, PAGE);
+  s->dir = store_dir(c);
+  s->memory = map_memory(s->n);
+  int code = s->memory ? 0 : ENOMEM;
+  if (!code && (store_swaps() || store_mapped())) {
+    code = map_file(s);
+  }
+  if (!code && store_swaps() && space_move_to_disk() != 0) {
+    code = ENOSPC;
+  }
+  code = code ? code : segment_join(s, c);
+  if (code) {
+    segment_free(s);
+  } else {
+    *out = s;
+  }
+  return code;
+}
+
+void segment_free(struct segment *s) {
+  if (!s) {
+    return;
+  }
+  if (s->memory) {
+    munmap(s->memory, s->n);
+  }
+  spill_close(s->file);
+  ranges_free(&s->left);
+  lock_destroy(&s->lock);
+  native_free(s);
+}
