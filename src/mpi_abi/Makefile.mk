@@ -1,5 +1,7 @@
 libpemscore_la_SOURCES += \
   src/mpi_abi/abi.h \
+  src/mpi_abi/carried.c \
+  src/mpi_abi/carried.h \
   src/mpi_abi/counts.h \
   src/mpi_abi/fortran.h \
   src/mpi_abi/fortran_files.c \
@@ -16,6 +18,7 @@ endif
 
 UNIT_TESTS += \
   tests/unit/mpi_abi/test_abi \
+  tests/unit/mpi_abi/test_carried \
   tests/unit/mpi_abi/test_counts \
   tests/unit/mpi_abi/test_handle
 

@@ -29,6 +29,24 @@ my %supersteps = map { $_ => 1 }
   qw(Barrier Bcast Gather Gatherv Scatter Scatterv Allgather Allgatherv Alltoall
   Alltoallv Alltoallw Reduce Allreduce Reduce_scatter Reduce_scatter_block Scan
   Exscan);
+# What a rank has that no checkpoint can save: 1 for what makes one, -1 for what
+# frees one.
+my %unsaved = (
+    Session_init     => 1,
+    Session_finalize => -1,
+    map({ ("Add_error_$_" => 1, "Remove_error_$_" => -1) } qw(class code string)),
+    Register_datarep   => 1,
+    Register_datarep_c => 1,
+    Type_create_keyval => 1,
+);
+# Objects of the real library, which the program knows by handles of pems where
+# checkpoints are taken (carried.h).
+my %carried = (
+    Datatype   => 'TYPE',
+    Op         => 'OP',
+    Info       => 'INFO',
+    Errhandler => 'ERRHANDLER',
+);
 my ($functions_file) = $0 =~ m{^(.*/)} ? "$1functions.txt" : "functions.txt";
 my ($mode, $symbols_file, $tests_dir, $abi);
 for (@ARGV) {
@@ -341,9 +359,12 @@ sub write_wrappers_c {
 #define _GNU_SOURCE
 #include <mpi.h>
 
+#include "mpi_abi/carried.h"
 #include "mpi_abi/functions.h"
 #include "mpi_below/real.h"
 #include "mpi_abi/refuse.h"
+#include "mpi/object/op.h"
+#include "os/native.h"
 #include "vp/side_stack.h"
 #include "vp/vp.h"
 #include "base/self.h"
@@ -409,32 +430,114 @@ sub superstep {
     );
 }
 
-# Objects that a rank has: 1 for what makes one, -1 for what frees one.
-sub made {
-    my ($short, $f) = @_;
-    my $object = qr/^MPI_(?:Datatype|Op|Info|Errhandler|Group|Session) ?\* ?\w+$/;
-    return 0 if $f->{type} ne 'int' || !grep { /$object/ } @{ $f->{list} };
-    return 0 if $short =~ /^(?:Type_match_size|Type_commit)$/;
-    return $short =~ /(?:_free|_finalize)$/ ? -1 : 1;
-}
-
 sub count_objects {
     my ($short, $f) = @_;
-    my $made = made($short, $f) or return ();
+    my $made = $unsaved{$short} or return ();
     return (
         'if (rc == MPI_SUCCESS && self.vp && !self.inside)',
-        "  self.vp->objects += $made;"
+        "  self.vp->unsaved += $made;"
     );
+}
+
+# Lines before the call of a function, and after it. What is taken is translated;
+# of what is given a handle is made.
+sub carry {
+    my ($short, $f) = @_;
+    my (@before, @after);
+    for my $i (0 .. $#{ $f->{list} }) {
+        my $name = $f->{names}[$i];
+        my ($type, $at, $many) =
+          $f->{list}[$i] =~ /^(?:const )?MPI_(\w+) ?(\*?) ?\w+ ?(\[\])?$/
+          or next;
+        next if !$carried{$type};
+        my ($in, $out) = carry_one($short, $f, $name, $type, $at, $many);
+        push @before, @$in;
+        push @after,  @$out;
+    }
+    push @after, "if (carry && rc == MPI_SUCCESS)",
+      "  carried_dup($f->{names}[0], *$f->{names}[1]);"
+      if $short eq 'Type_dup';
+    unshift @before, 'const bool carry = carried_on();' if @before || @after;
+    return (\@before, \@after);
+}
+
+sub carry_one {
+    my ($short, $f, $name, $type, $at, $many) = @_;
+    my $given = "carry && rc == MPI_SUCCESS";
+    return many_carried($short, $f, $name) if $many && $type eq 'Datatype';
+    return ([], []) if $many;
+    return (["if (carry)", "  $name = carried_real_$type($name);"], []) if !$at;
+    return ([], ["if ($given)", "  *$name = carried_new_$type(*$name);"])
+      if $short !~ /_free$|^Type_commit$/;
+    my $freed = $short =~ /_free$/;
+    my $whole = $freed && $short ne 'Type_free';    # that does the rest itself
+    return (
+        [
+            "MPI_$type *const given = $name;",
+            "struct carried *const held = carry && given ? "
+              . "carried_object_$type(*given) : NULL;",
+            "MPI_$type behind = held ? (MPI_$type)held->real : 0;",
+            'if (held)', "  $name = &behind;",
+            $short eq 'Type_free'
+            ? ('if (held && carried_share(held)) {',
+                '  *given = MPI_DATATYPE_NULL;', '  return MPI_SUCCESS;', '}')
+            : (),
+            $whole ? 'carried_take(held);' : ()
+        ],
+        [
+            'if (held && rc == MPI_SUCCESS)',
+            $freed ? '  *given = behind;' : '  held->committed = true;',
+            $whole ? 'carried_taken(held, rc == MPI_SUCCESS);' : ()
+        ]
+    );
+}
+
+# Those of MPI_Alltoallw and the like are read where their number is known.
+sub many_carried {
+    my ($short, $f, $name) = @_;
+    return ([], ["if (carry && rc == MPI_SUCCESS)",
+            "  carried_contents($f->{names}[0], $name);"])
+      if $short =~ /^Type_get_contents/;
+    return ([], []) if $short !~ /^Type_(?:create_)?struct/;
+    return (
+        [
+            "MPI_Datatype *const behind = carry ? "
+              . "carried_types($name, $f->{names}[0]) : NULL;",
+            'if (behind)',
+            "  $name = behind;"
+        ],
+        ['native_free(behind);']
+    );
+}
+
+# MPI_Type_c2f and the like: for handles of pems, numbers of pems.
+sub convert_carried {
+    my ($short, $f) = @_;
+    my ($what, $to) = $short =~ /^(Type|Op|Info|Errhandler)_(\w+)$/ or return ();
+    my $type = $what eq 'Type' ? 'Datatype' : $what;
+    return (
+        'if (carried_on()) {',
+        "  struct carried *const c = carried_object_$type($f->{args});",
+        '  if (c)', '    return handle_c2f(&c->handle);', '}'
+    ) if $to =~ /^(?:c2f|toint)$/;
+    return (
+        'if (carried_on()) {',
+        "  struct handle *const h = handle_f2c(HANDLE_$carried{$type}, $f->{args});",
+        '  if (h)', "    return ABI_HANDLE(MPI_$type, h);", '}'
+    ) if $to =~ /^(?:f2c|fromint)$/;
+    return ();
 }
 
 sub body_implemented {
     my ($short, $f) = @_;
     my $local = $f->{kind} eq 'local';
+    my ($before, $after) = carry($short, $f);
     return (
         $local ? () : guard($f),
         'if (self_native())',
         "  return real.$short($f->{args});",
         superstep($f),
+        @$before,
         'self_enter();',
         $local ? () : "const bool entered = mpi_enter(\"$f->{name}\");",
         'self.site = __builtin_return_address(0);',
@@ -450,6 +553,7 @@ sub body_implemented {
         '  side_stack_switch(before, NULL);',
         'vp_program_goes_on(self.vp, left);',
         $local ? () : 'mpi_leave(entered);',
+        @$after,
         'self_leave();',
         count_objects($short, $f),
         'return rc;'
@@ -465,13 +569,22 @@ sub body_delegated {
     # c2f and f2c return handles, Wtime a time: the others an error code. The
     # tools' functions never call an error handler.
     my $is_code = $f->{type} eq 'int' && $short !~ /_c2f$|^T_/;
+    my @convert = convert_carried($short, $f);
+    my ($before, $after) = @convert ? ([], []) : carry($short, $f);
     return (
+        @convert,
+        @$before,
         $inside ? 'self_enter();'       : (),
         @before,
         $serial ? 'mpi_serial_enter();' : (),
+        $short =~ /^Reduce_local(?:_c)?$/
+        ? ("if (carry && op_call($f->{args}))", '  return MPI_SUCCESS;')
+        : (),
         "$f->{type} rc = real.$short($f->{args});",
         $serial ? 'mpi_serial_leave();' : (),
-        $inside ? 'self_leave();'       : (),
+        !$inside && @$after ? 'self_enter();' : (),
+        @$after,
+        $inside || @$after ? 'self_leave();' : (),
         @after,
         count_objects($short, $f),
         $is_code ? "return mpi_delegated(rc, \"$f->{name}\");" : 'return rc;'

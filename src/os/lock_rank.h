@@ -37,6 +37,7 @@
   X(NAMED_TYPES)                                                               \
   X(LAYOUT_SETTING)                                                            \
   X(LAYOUTS)                                                                   \
+  X(CARRIED)                                                                   \
   X(HANDLES)                                                                   \
   X(NAMING)                                                                    \
   X(LEAKS)                                                                     \

@@ -65,8 +65,7 @@ struct vp {
   sigjmp_buf leave;   /* where exit() goes */
   sigjmp_buf outside; /* and where its program ends, in this process */
   char *stack_begin;  /* end of its program's frames */
-  long objects; /* datatypes, groups and the like that it has made, less those
-                   that it has freed */
+  long unsaved; /* what of MPI no checkpoint can save: sessions and the like */
   long native;  /* blocks of the C library's on its behalf, */
   long mapped;  /* and mappings, both not in its context */
   uint64_t superstep;  /* calls at which a checkpoint could be taken, so far */

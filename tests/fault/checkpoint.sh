@@ -148,7 +148,7 @@ end
 
 # --- what cannot be saved ---
 
-for kind in comm:'communicators' request:'requests' type:'datatypes' \
+for kind in window:'windows' request:'requests' \
   stream:'memory of the C library' signal:'actions for signals' \
   mapping:'mappings' thread:'threads' message:'messages' pipe:'a file is open: pipe'; do
   rm -rf "$shelf"

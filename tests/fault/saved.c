@@ -22,9 +22,8 @@ static long sums[4];
 static char text[1 << 16];
 static _Thread_local long seen = 1;
 static const char *kind = "";
-static MPI_Comm comm;
+static MPI_Win window;
 static MPI_Request request;
-static MPI_Datatype type;
 static FILE *file;
 static int number;
 
@@ -53,8 +52,6 @@ static void take(void) {
   }
   if (is("request")) {
     MPI_Irecv(&number, 1, MPI_INT, 0, 7, MPI_COMM_SELF, &request);
-  } else if (is("type")) {
-    MPI_Type_contiguous(3, MPI_INT, &type);
   } else if (is("stream")) {
     file = fopen("/dev/null", "w");
   } else if (is("signal")) {
@@ -73,8 +70,8 @@ static void take(void) {
 }
 
 static void give(void) {
-  if (is("comm")) {
-    MPI_Comm_free(&comm);
+  if (is("window")) {
+    MPI_Win_free(&window);
   } else if (is("message") && rank == 0) {
     MPI_Recv(&number, 1, MPI_INT, 1, 9, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
   } else if (rank != 1) {
@@ -82,8 +79,6 @@ static void give(void) {
   } else if (is("request")) {
     MPI_Cancel(&request);
     MPI_Wait(&request, MPI_STATUS_IGNORE);
-  } else if (is("type")) {
-    MPI_Type_free(&type);
   } else if (is("stream")) {
     fclose(file);
   }
@@ -142,8 +137,9 @@ int main(int argc, char **argv) {
   for (int s = 0; s < steps; s++) {
     if (s == 2) {
       take();
-      if (is("comm")) {
-        MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+      if (is("window")) {
+        MPI_Win_create(&number, sizeof(number), 1, MPI_INFO_NULL,
+                       MPI_COMM_WORLD, &window);
       }
     }
     if (argc > 4) {

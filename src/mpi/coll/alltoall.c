@@ -3,6 +3,7 @@
 #include "mpi/coll/call/coll.h"
 #include "mpi/coll/collective.h"
 #include "mpi/object/check.h"
+#include "mpi_abi/carried.h"
 #include "mpi_abi/functions.h"
 
 #include <stdint.h>
@@ -67,7 +68,7 @@ static int check_types(const struct many *m, int n) {
   for (int i = 0; i < n && !code; i++) {
     /* Displacements may be absolute addresses. */
     code = check_buffer(m->base ? m->base : (void *)(intptr_t)1,
-                        counts_at(m->counts, i), m->types[i]);
+                        counts_at(m->counts, i), carried_type(m->types[i]));
   }
   return code;
 }

@@ -8,6 +8,7 @@
 #include "mpi/p2p/p2p.h"
 #include "mpi/p2p/receive.h"
 #include "mpi/request/composite.h"
+#include "mpi_abi/carried.h"
 #include "mpi_abi/functions.h"
 #include "mpi_below/real.h"
 #include "os/native.h"
@@ -62,7 +63,7 @@ static struct messages typed(const void *base, struct counts counts,
 static struct messages one_of(const struct messages *all, int i) {
   struct messages m = plain(SAME, all->base, all->count, all->type);
   if (all->kind == TYPED) {
-    m.type = all->types[i];
+    m.type = carried_type(all->types[i]);
     m.base += all->bytes[i];
   }
   if (all->counts.item) {
@@ -91,7 +92,7 @@ static int check_messages(const struct messages *all, int n) {
     /* Places may be absolute addresses. */
     const void *base = all->types ? (void *)(intptr_t)1 : all->base;
     code = check_buffer(base, many ? counts_at(all->counts, i) : all->count,
-                        all->types ? all->types[i] : all->type);
+                        all->types ? carried_type(all->types[i]) : all->type);
   }
   return code;
 }

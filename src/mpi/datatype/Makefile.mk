@@ -3,6 +3,7 @@ libpemscore_la_SOURCES += \
   src/mpi/datatype/array_part.h \
   src/mpi/datatype/contents.c \
   src/mpi/datatype/contents.h \
+  src/mpi/datatype/contents_make.c \
   src/mpi/datatype/layout.c \
   src/mpi/datatype/layout.h \
   src/mpi/datatype/named.c \
@@ -10,7 +11,9 @@ libpemscore_la_SOURCES += \
   src/mpi/datatype/pack.c \
   src/mpi/datatype/segments.c \
   src/mpi/datatype/segments.h \
-  src/mpi/datatype/span.c
+  src/mpi/datatype/span.c \
+  src/mpi/datatype/types_kept.c \
+  src/mpi/datatype/types_kept.h
 
 UNIT_TESTS += \
   tests/unit/mpi/datatype/test_array_part \

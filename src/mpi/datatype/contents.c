@@ -49,6 +49,8 @@ int contents_get(struct contents *c, MPI_Datatype type) {
                    envelope_contents(&e, type, ints, addresses, large,
                                      c->types) == MPI_SUCCESS;
   if (got) {
+    c->nn = e.ints + e.addresses + e.large;
+    c->large = e.large > 0;
     c->ntypes = e.types;
     arrange(c, &e, ints, addresses, large);
   } else {

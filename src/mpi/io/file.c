@@ -176,8 +176,8 @@ int pems_File_get_group(MPI_File handle, MPI_Group *group) {
   if (code) {
     return file_error(file, code, "MPI_File_get_group");
   }
-  *group = group_handle(group_hold(file->comm->group));
-  return MPI_SUCCESS;
+  return file_error(file, group_give(file->comm->group, group),
+                    "MPI_File_get_group");
 }
 
 int pems_File_get_info(MPI_File handle, MPI_Info *info) {

@@ -26,6 +26,8 @@ libpems_la_SOURCES += \
   src/mpi/job/checkpoint_ask.h \
   src/mpi/job/checkpoint_files.c \
   src/mpi/job/checkpoint_files.h \
+  src/mpi/job/checkpoint_objects.c \
+  src/mpi/job/checkpoint_objects.h \
   src/mpi/job/checkpoint_rank.c \
   src/mpi/job/checkpoint_rank.h \
   src/mpi/job/job_load.c \

@@ -12,6 +12,7 @@
 #include "mpi/job/checkpoint_files.h"
 #include "mpi/job/checkpoint_rank.h"
 #include "mpi/job/restart.h"
+#include "mpi_abi/handle.h"
 #include "mpi_below/net.h"
 #include "net/am.h"
 #include "os/bits.h"
@@ -323,6 +324,9 @@ size_t checkpoint_room(size_t mu) {
 
 void checkpoint_start(void) {
   const struct manifest *const was = restart_from();
+  if (restart_fixed()) {
+    handles_fix(vps.plan.v);
+  }
   if (was) {
     vp_restart = go_on;
   }

@@ -5,6 +5,7 @@
 #include "interpose/exit.h"
 #include "interpose/handler.h"
 #include "interpose/keys.h"
+#include "mpi/job/checkpoint_objects.h"
 #include "mpi/object/comm.h"
 #include "mpi/p2p/endpoint.h"
 #include "mpi/request/request.h"
@@ -19,22 +20,12 @@
 /* --- what stands in the way ---------------------------------------------- */
 
 static const char *of_mpi(const struct rank *rank) {
-  const struct comm *const world = rank->world, *const self_comm = rank->self;
-  for (const struct comm *c = rank->comms; c; c = c->next) {
-    if (c != world && c != self_comm) {
-      return "communicators, windows or files of MPI beside MPI_COMM_WORLD";
-    }
-  }
   return rank->requests || rank->unended ? "requests that are not freed"
          : rank->buffered                ? "a buffer of MPI_Buffer_attach"
-         : rank->keyvals                 ? "attributes of its own"
-         : world->errhandler.function || self_comm->errhandler.function
-             ? "an error handler of its own"
-         : world->info != MPI_INFO_NULL || self_comm->info != MPI_INFO_NULL
-             ? "hints of communicators"
-         : rank->vp->objects ? "datatypes, operations, groups or hints of MPI "
-                               "that are not freed"
-                             : NULL;
+         : rank->vp->unsaved
+             ? "sessions, error classes or data representations of MPI, or "
+               "attributes of datatypes"
+             : checkpoint_objects_obstacle(rank);
 }
 
 static const char *of_process(const struct vp *vp) {
@@ -68,8 +59,11 @@ static bool has_messages(const struct comm *comm) {
 
 int checkpoint_rank_check_messages(const struct vp *vp,
                                    struct pems_error *error) {
+  bool has = false;
   run_queue_lock();
-  const bool has = has_messages(vp->mpi->world) || has_messages(vp->mpi->self);
+  for (const struct comm *c = vp->mpi->comms; c; c = c->next) {
+    has |= has_messages(c);
+  }
   run_queue_unlock();
   return has ? failure(error, ENOTSUP,
                        "it has messages that it has not received")
@@ -83,24 +77,10 @@ int checkpoint_rank_check_messages(const struct vp *vp,
 struct facts {
   char directory[PATH_MAX];
   uint32_t umask;
-  struct comm_facts {
-    MPI_Errhandler errhandler;
-    char name[MPI_MAX_OBJECT_NAME];
-  } comm[2];
+  uint64_t objects; /* bytes of what tells of its objects of MPI */
 };
 
-static void take_comm(struct comm_facts *f, const struct comm *comm) {
-  f->errhandler = comm->errhandler.handle;
-  memcpy(f->name, comm->name, sizeof(f->name));
-}
-
-static void give_comm(const struct comm_facts *f, struct comm *comm) {
-  comm->errhandler = (struct errhandler){.handle = f->errhandler};
-  memcpy(comm->name, f->name, sizeof(f->name));
-}
-
-static int take_facts(const struct vp *vp, struct facts *f,
-                      struct pems_error *error) {
+static int take_facts(struct facts *f, struct pems_error *error) {
   memset(f, 0, sizeof(*f));
   if (!getcwd(f->directory, sizeof(f->directory))) {
     return failure(error, errno, "its working directory: %s", strerror(errno));
@@ -108,8 +88,6 @@ static int take_facts(const struct vp *vp, struct facts *f,
   const mode_t mask = umask(0);
   umask(mask);
   f->umask = mask;
-  take_comm(&f->comm[0], vp->mpi->world);
-  take_comm(&f->comm[1], vp->mpi->self);
   return 0;
 }
 
@@ -121,8 +99,6 @@ static int give_facts(const struct vp *vp, const struct facts *f,
                    f->directory, strerror(errno));
   }
   umask((mode_t)f->umask);
-  give_comm(&f->comm[0], vp->mpi->world);
-  give_comm(&f->comm[1], vp->mpi->self);
   return 0;
 }
 
@@ -130,17 +106,31 @@ int checkpoint_rank_save(struct vp *vp, struct resume *at, const char *path,
                          struct checkpoint_sum *sum, struct pems_error *error) {
   struct checkpoint_out out;
   struct facts facts;
-  int code = take_facts(vp, &facts, error);
+  struct parcel objects = {0};
+  int code = take_facts(&facts, error);
   if (code) {
     return code;
   }
+  checkpoint_objects_save(vp->mpi, &objects);
+  facts.objects = objects.n;
   code = checkpoint_create(&out, path, error);
   code = code ? code
               : checkpoint_put(&out, CHECKPOINT_NAMES, 0, &facts, sizeof(facts),
                                error);
+  code = code ? code : parcel_save(&objects, CHECKPOINT_OBJECTS, &out, error);
+  parcel_free(&objects);
   code = code ? code : resume_save(vp, at, &out, error);
   code = code ? code : checkpoint_finish(&out, sum, error);
   checkpoint_close(&out);
+  return code;
+}
+
+static int load_objects(struct rank *rank, size_t n, struct checkpoint_in *in,
+                        struct pems_error *error) {
+  struct parcel objects = {0};
+  int code = parcel_load(&objects, CHECKPOINT_OBJECTS, n, in, error);
+  code = code ? code : checkpoint_objects_load(rank, &objects, error);
+  parcel_free(&objects);
   return code;
 }
 
@@ -154,7 +144,8 @@ static int load_facts(const struct vp *vp, struct checkpoint_in *in,
                    in->path);
   }
   code = code ? code : checkpoint_get(in, &b, &facts, error);
-  return code ? code : give_facts(vp, &facts, error);
+  code = code ? code : give_facts(vp, &facts, error);
+  return code ? code : load_objects(vp->mpi, facts.objects, in, error);
 }
 
 int checkpoint_rank_load(struct vp *vp, struct resume *at, const char *path,

@@ -197,7 +197,7 @@ int pems_Group_from_session_pset(MPI_Session session, const char *name,
                    : !g || !newgroup    ? MPI_ERR_ARG
                                         : MPI_SUCCESS;
   if (!code) {
-    *newgroup = group_handle(group_hold(g));
+    code = group_give(g, newgroup);
   }
   return session_error(session, code, "MPI_Group_from_session_pset");
 }

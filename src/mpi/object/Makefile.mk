@@ -9,6 +9,8 @@ libpemscore_la_SOURCES += \
   src/mpi/object/comm_ask.c \
   src/mpi/object/comm_info.c \
   src/mpi/object/comm_info.h \
+  src/mpi/object/comm_kept.c \
+  src/mpi/object/comm_kept.h \
   src/mpi/object/derivations.c \
   src/mpi/object/derivations.h \
   src/mpi/object/envelope.c \
@@ -20,6 +22,7 @@ libpemscore_la_SOURCES += \
   src/mpi/object/group_ask.c \
   src/mpi/object/group_make.c \
   src/mpi/object/info.c \
+  src/mpi/object/info.h \
   src/mpi/object/naming.c \
   src/mpi/object/naming.h \
   src/mpi/object/op.c \

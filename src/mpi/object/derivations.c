@@ -2,6 +2,7 @@
 
 #include "os/native.h"
 
+#include <errno.h>
 #include <stdbool.h>
 
 struct derivations {
@@ -58,4 +59,27 @@ void derivations_free(struct derivations *d) {
     native_free(d->at);
     native_free(d);
   }
+}
+
+void derivations_save(const struct derivations *d, struct parcel *to) {
+  parcel_put_number(to, d ? d->n : 0);
+  for (int i = 0; d && i < d->room; i++) {
+    if (d->at[i].next) {
+      parcel_put(to, &d->at[i], sizeof(d->at[i]));
+    }
+  }
+}
+
+int derivations_load(struct derivations **d, struct parcel *from) {
+  const int64_t n = parcel_number(from);
+  for (int64_t i = 0; i < n; i++) {
+    struct derivation one = {0, 0};
+    parcel_get(from, &one, sizeof(one));
+    uint64_t *const next = derivations_next(d, one.key);
+    if (!next || from->failed) {
+      return ENOMEM;
+    }
+    *next = one.next;
+  }
+  return 0;
 }

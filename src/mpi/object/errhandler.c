@@ -4,15 +4,18 @@
 #include "base/message.h"
 #include "base/self.h"
 #include "base/text.h"
+#include "checkpoint/parcel.h"
 #include "mpi/object/check.h"
 #include "mpi/object/comm.h"
 #include "mpi/object/naming.h"
+#include "mpi_abi/carried.h"
 #include "mpi_abi/functions.h"
 #include "mpi_abi/refuse.h"
 #include "mpi_below/real.h"
 #include "os/lock.h"
 #include "os/native.h"
 
+#include <errno.h>
 #include <pthread.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -30,12 +33,12 @@ static struct {
 
 static int note(MPI_Errhandler *handle, struct errhandler what) {
   struct handler *h = native_alloc(sizeof(*h));
+  what.handle = handles_fixed ? carried_real_Errhandler(*handle) : *handle;
   if (!h) {
-    real.Errhandler_free(handle);
+    real.Errhandler_free(&what.handle);
     *handle = MPI_ERRHANDLER_NULL;
     return MPI_ERR_NO_MEM;
   }
-  what.handle = *handle;
   lock_take(&handlers.lock);
   /* Newest first: a handle may be used again after it was freed. */
   *h = (struct handler){handlers.first, what, 1};
@@ -217,4 +220,92 @@ static int delegated_failed(int code, const char *function) {
 
 void errhandler_install(void) {
   mpi_set_failed(delegated_failed);
+}
+
+/* --- in a checkpoint --- */
+
+static struct handler behind(const struct carried *c) {
+  struct handler found = {0};
+  lock_take(&handlers.lock);
+  const struct handler *const h = find_handler_locked((MPI_Errhandler)c->real);
+  if (h) {
+    found = *h;
+  }
+  lock_give(&handlers.lock);
+  return found;
+}
+
+const char *errhandlers_obstacle(const struct rank *rank) {
+  const struct carried *c = NULL;
+  while ((c = carried_next(rank->vp->rank, HANDLE_ERRHANDLER, c))) {
+    if (!behind(c).what.function) {
+      return "error handlers of another language";
+    }
+  }
+  return NULL;
+}
+
+void errhandlers_save(const struct rank *rank, struct parcel *to) {
+  const struct carried *c = NULL;
+  while ((c = carried_next(rank->vp->rank, HANDLE_ERRHANDLER, c))) {
+    const struct handler h = behind(c);
+    parcel_put_number(to, c->handle.fortran);
+    parcel_put_number(to, h.references);
+    parcel_put(to, &h.what.function, sizeof(h.what.function));
+    parcel_put(to, &h.what.caller, sizeof(h.what.caller));
+  }
+  parcel_put_number(to, 0);
+}
+
+static void refer(MPI_Errhandler handle, int references) {
+  lock_take(&handlers.lock);
+  find_handler_locked(handle)->references = references;
+  lock_give(&handlers.lock);
+}
+
+static int load_one(int number, struct parcel *from) {
+  struct errhandler what = {0};
+  MPI_Errhandler handle;
+  const int references = (int)parcel_number(from);
+  parcel_get(from, &what.function, sizeof(what.function));
+  parcel_get(from, &what.caller, sizeof(what.caller));
+  /* Never called, so all kinds are one. */
+  if (real.Comm_create_errhandler((MPI_Comm_errhandler_function *)what.function,
+                                  &handle) ||
+      note(&handle, what)) {
+    return ENOMEM;
+  }
+  refer(handle, references);
+  const struct carried c = {.real = (uintptr_t)handle, .references = 1};
+  return carried_restore(HANDLE_ERRHANDLER, &c, number) ? 0 : ENOMEM;
+}
+
+int errhandlers_load(struct rank *rank, struct parcel *from) {
+  int code = 0, number;
+  (void)rank;
+  while (!code && (number = (int)parcel_number(from))) {
+    code = load_one(number, from);
+  }
+  return code;
+}
+
+bool errhandler_is_own(const struct errhandler *set) {
+  return carried_of_real(HANDLE_ERRHANDLER, (uintptr_t)set->handle);
+}
+
+void errhandler_save(const struct errhandler *set, struct parcel *to) {
+  const struct carried *const c =
+      carried_of_real(HANDLE_ERRHANDLER, (uintptr_t)set->handle);
+  parcel_put_number(to, c ? c->handle.fortran : 0);
+  parcel_put(to, &set->handle, sizeof(set->handle));
+}
+
+int errhandler_load(struct errhandler *set, struct parcel *from) {
+  const int number = (int)parcel_number(from);
+  MPI_Errhandler handle = 0;
+  parcel_get(from, &handle, sizeof(handle));
+  const struct carried *const c =
+      number ? (struct carried *)handle_f2c(HANDLE_ERRHANDLER, number) : NULL;
+  *set = errhandler_make(c ? (MPI_Errhandler)c->real : handle);
+  return number && !c ? EILSEQ : 0;
 }

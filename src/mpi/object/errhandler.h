@@ -44,6 +44,18 @@ int errhandler_note(MPI_Errhandler *handle, void (*function)(void));
 int errhandler_note_for(MPI_Errhandler *handle, void (*function)(void),
                         errhandler_caller *caller);
 
+/* In a checkpoint: what the rank's program has made, and one that is set, after
+   those, if it is one of those or predefined. Those that return an int return
+   an errno value, or 0. */
+struct parcel;
+struct rank;
+const char *errhandlers_obstacle(const struct rank *rank);
+void errhandlers_save(const struct rank *rank, struct parcel *to);
+int errhandlers_load(struct rank *rank, struct parcel *from);
+bool errhandler_is_own(const struct errhandler *set);
+void errhandler_save(const struct errhandler *set, struct parcel *to);
+int errhandler_load(struct errhandler *set, struct parcel *from);
+
 /* Makes mpi_delegated call the VP's handlers. */
 void errhandler_install(void);
 

@@ -1,8 +1,11 @@
 #include "mpi/object/group.h"
 
+#include "mpi/object/rank.h"
 #include "os/native.h"
 #include "vp/vp.h"
 
+#include <errno.h>
+#include <stdbool.h>
 #include <string.h>
 
 /* Never freed: it is a constant of the program. */
@@ -57,6 +60,16 @@ struct group *group_incl(const struct group *g, const int *ranks, int n) {
 struct group *group_hold(struct group *g) {
   g->holders++;
   return g;
+}
+
+int group_give(struct group *g, MPI_Group *handle) {
+  struct group *const own =
+      handles_fixed ? group_new(g->world, g->n) : group_hold(g);
+  if (!own) {
+    return MPI_ERR_NO_MEM;
+  }
+  *handle = group_handle(own);
+  return MPI_SUCCESS;
 }
 
 void group_release(struct group *g) {
@@ -129,4 +142,40 @@ struct group *group_of(MPI_Group handle) {
 
 MPI_Group group_handle(struct group *g) {
   return g == &empty ? MPI_GROUP_EMPTY : ABI_HANDLE(MPI_Group, g);
+}
+
+/* --- in a checkpoint --- */
+
+void groups_save(const struct rank *rank, struct parcel *to) {
+  const struct handle *h = NULL;
+  while ((h = handle_next(rank->vp->rank, h ? h->fortran : 0))) {
+    if (h->kind == HANDLE_GROUP) {
+      const struct group *const g = (const struct group *)h;
+      parcel_put_number(to, h->fortran);
+      parcel_put_number(to, g->n);
+      parcel_put_ints(to, g->world, g->n);
+    }
+  }
+  parcel_put_number(to, 0);
+}
+
+static int load_one(int number, struct parcel *from) {
+  const int n = (int)parcel_number(from);
+  int *const world = parcel_ints(from, n);
+  struct group *const g = world ? group_new(world, n) : NULL;
+  native_free(world);
+  const bool restored = g && handle_restore(&g->handle, number);
+  if (!restored) {
+    group_release(g);
+  }
+  return restored ? 0 : ENOMEM;
+}
+
+int groups_load(struct rank *rank, struct parcel *from) {
+  int code = 0, number;
+  (void)rank;
+  while (!code && (number = (int)parcel_number(from))) {
+    code = load_one(number, from);
+  }
+  return code;
 }

@@ -83,8 +83,7 @@ int pems_Comm_group(MPI_Comm handle, MPI_Group *group) {
     return comm_error(handle, comm ? MPI_ERR_ARG : MPI_ERR_COMM,
                       "MPI_Comm_group");
   }
-  *group = group_handle(group_hold(comm->group));
-  return MPI_SUCCESS;
+  return comm_error(handle, group_give(comm->group, group), "MPI_Comm_group");
 }
 
 int pems_Comm_remote_group(MPI_Comm handle, MPI_Group *group) {
@@ -93,6 +92,6 @@ int pems_Comm_remote_group(MPI_Comm handle, MPI_Group *group) {
     return comm_error(handle, comm && !group ? MPI_ERR_ARG : MPI_ERR_COMM,
                       "MPI_Comm_remote_group");
   }
-  *group = group_handle(group_hold(comm->remote));
-  return MPI_SUCCESS;
+  return comm_error(handle, group_give(comm->remote, group),
+                    "MPI_Comm_remote_group");
 }

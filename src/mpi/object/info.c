@@ -1,11 +1,15 @@
-/* MPI_INFO_ENV: what the real library says of its processes holds for ranks,
-   but for a few keys. */
+/* Hints. MPI_INFO_ENV: what the real library says of its processes holds for
+   ranks, but for a few keys. */
+#include "mpi/object/info.h"
+
 #include "base/self.h"
 #include "mpi/object/comm.h"
+#include "mpi_abi/carried.h"
 #include "mpi_abi/functions.h"
 #include "mpi_below/real.h"
 #include "vp/vp.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -109,3 +113,60 @@ int pems_Info_create_env(int argc, char *argv[], MPI_Info *info) {
   return comm_error(MPI_COMM_WORLD, code, "MPI_Info_create_env");
 }
 #endif
+
+/* --- in a checkpoint --- */
+
+void info_save(MPI_Info info, struct parcel *to) {
+  int n = -1;
+  if (info != MPI_INFO_NULL && real.Info_get_nkeys(info, &n)) {
+    to->failed = true;
+  }
+  parcel_put_number(to, n);
+  for (int i = 0; i < n; i++) {
+    char key[MPI_MAX_INFO_KEY + 1] = "", value[MPI_MAX_INFO_VAL + 1] = "";
+    int found = 0;
+    if (real.Info_get_nthkey(info, i, key) ||
+        real.Info_get(info, key, MPI_MAX_INFO_VAL, value, &found)) {
+      to->failed = true;
+    }
+    parcel_put_text(to, key);
+    parcel_put_text(to, value);
+  }
+}
+
+int info_load(MPI_Info *info, struct parcel *from) {
+  const int64_t n = parcel_number(from);
+  *info = MPI_INFO_NULL;
+  if (n >= 0 && real.Info_create(info)) {
+    return ENOMEM;
+  }
+  for (int64_t i = 0; i < n; i++) {
+    const char *const key = parcel_text(from);
+    const char *const value = parcel_text(from);
+    if (from->failed || real.Info_set(*info, key, value)) {
+      return ENOMEM;
+    }
+  }
+  return from->failed ? ENOMEM : 0;
+}
+
+void infos_save(const struct rank *rank, struct parcel *to) {
+  const struct carried *c = NULL;
+  while ((c = carried_next(rank->vp->rank, HANDLE_INFO, c))) {
+    parcel_put_number(to, c->handle.fortran);
+    info_save((MPI_Info)c->real, to);
+  }
+  parcel_put_number(to, 0);
+}
+
+int infos_load(struct rank *rank, struct parcel *from) {
+  int code = 0, number;
+  (void)rank;
+  while (!code && (number = (int)parcel_number(from))) {
+    MPI_Info info = MPI_INFO_NULL;
+    code = info_load(&info, from);
+    const struct carried c = {.real = (uintptr_t)info, .references = 1};
+    code = code || carried_restore(HANDLE_INFO, &c, number) ? code : ENOMEM;
+  }
+  return code;
+}

@@ -2,13 +2,17 @@
 
 #include "base/need.h"
 #include "mpi/object/comm.h"
+#include "mpi/object/rank.h"
+#include "mpi_abi/carried.h"
 #include "mpi_abi/functions.h"
 #include "mpi_below/real.h"
 #include "os/lock.h"
 #include "os/native.h"
 
-#include <pthread.h>
+#include <errno.h>
+#include <stdint.h>
 
+/* A collective call needs it. */
 struct held {
   struct held *next;
   MPI_Op op;
@@ -16,9 +20,20 @@ struct held {
   bool freed; /* by the program, while it was needed */
 };
 
+/* How one was made, where handles are pems's. */
+struct made {
+  struct made *next;
+  MPI_Op op;
+  void (*function)(void);
+  int commute;
+  bool large;   /* a function for large counts, */
+  bool fortran; /* or one of Fortran's */
+};
+
 static struct {
   struct lock lock;
   struct held *first;
+  struct made *made;
 } ops = {.lock = LOCK_INITIALIZER(LOCK_OPS)};
 
 /* Those are never freed. */
@@ -38,6 +53,127 @@ static bool is_predefined(MPI_Op op) {
 bool op_is_user(MPI_Op op) {
   return !is_predefined(op);
 }
+
+/* --- how they were made --------------------------------------------------- */
+
+static void note(MPI_Op op, struct made how) {
+  struct made *const m = need_alloc(sizeof(*m), "operation");
+  *m = how;
+  m->op = op;
+  lock_take(&ops.lock);
+  m->next = ops.made;
+  ops.made = m;
+  lock_give(&ops.lock);
+}
+
+static struct made **find_made(MPI_Op op) {
+  struct made **link = &ops.made;
+  while (*link && (*link)->op != op) {
+    link = &(*link)->next;
+  }
+  return link;
+}
+
+static struct made made_of(MPI_Op op) {
+  lock_take(&ops.lock);
+  const struct made *const m = *find_made(op);
+  const struct made found = m ? *m : (struct made){0};
+  lock_give(&ops.lock);
+  return found;
+}
+
+/* Before another one can have its handle. */
+static void forget(MPI_Op op) {
+  lock_take(&ops.lock);
+  struct made **const link = find_made(op);
+  struct made *const m = *link;
+  if (m) {
+    *link = m->next;
+  }
+  lock_give(&ops.lock);
+  native_free(m);
+}
+
+bool op_set_fortran(MPI_Op op) {
+  lock_take(&ops.lock);
+  struct made *const m = *find_made(op);
+  if (m) {
+    m->fortran = true;
+  }
+  lock_give(&ops.lock);
+  return m;
+}
+
+int pems_Op_create(MPI_User_function *function, int commute, MPI_Op *op) {
+  const int code = real.Op_create(function, commute, op);
+  if (!code && handles_fixed) {
+    note(*op, (struct made){.function = (void (*)(void))function,
+                            .commute = commute});
+  }
+  return comm_error(MPI_COMM_WORLD, code, "MPI_Op_create");
+}
+
+#if defined PEMS_MPI_HAS_Op_create_c
+int pems_Op_create_c(MPI_User_function_c *function, int commute, MPI_Op *op) {
+  const int code = real.Op_create_c(function, commute, op);
+  if (!code && handles_fixed) {
+    note(*op, (struct made){.function = (void (*)(void))function,
+                            .commute = commute,
+                            .large = true});
+  }
+  return comm_error(MPI_COMM_WORLD, code, "MPI_Op_create_c");
+}
+#endif
+
+/* --- calling them --------------------------------------------------------- */
+
+typedef void c_function(const void *in, void *inout, int *n,
+                        MPI_Datatype *type);
+typedef void large_function(const void *in, void *inout, MPI_Count *n,
+                            MPI_Datatype *type);
+typedef void fortran_function(const void *in, void *inout, MPI_Fint *n,
+                              MPI_Fint *type);
+
+static void call_fortran(const struct made *m, const void *in, void *inout,
+                         int n, MPI_Datatype type) {
+  MPI_Fint count = n, number = abi_type_number(type);
+  struct carried *const c = carried_of_real(HANDLE_TYPE, (uintptr_t)type);
+  if (c) {
+    number = handle_c2f(&c->handle);
+  }
+  ((fortran_function *)m->function)(in, inout, &count, &number);
+}
+
+bool op_call(const void *in, void *inout, MPI_Count n, MPI_Datatype type,
+             MPI_Op op) {
+  const struct made m =
+      handles_fixed && op_is_user(op) ? made_of(op) : (struct made){0};
+  MPI_Datatype seen = type;
+  int count = (int)n;
+  if (!m.function || n < 0 || (!m.large && n != count)) {
+    return false;
+  }
+  if (m.fortran) {
+    call_fortran(&m, in, inout, count, type);
+    return true;
+  }
+  seen = carried_seen_Datatype(type);
+  if (m.large) {
+    ((large_function *)m.function)(in, inout, &n, &seen);
+  } else {
+    ((c_function *)m.function)(in, inout, &count, &seen);
+  }
+  return true;
+}
+
+void op_combine(const void *in, void *inout, int n, MPI_Datatype type,
+                MPI_Op op) {
+  if (!op_call(in, inout, n, type, op)) {
+    real.Reduce_local(in, inout, n, type, op);
+  }
+}
+
+/* --- operations that are needed ------------------------------------------ */
 
 static struct held **find(MPI_Op op) {
   struct held **link = &ops.first;
@@ -76,6 +212,7 @@ void op_release(MPI_Op op) {
   }
   lock_give(&ops.lock);
   if (freed) {
+    forget(op);
     real.Op_free(&op);
   }
 }
@@ -96,5 +233,48 @@ int pems_Op_free(MPI_Op *op) {
     *op = MPI_OP_NULL;
     return MPI_SUCCESS;
   }
-  return comm_error(MPI_COMM_WORLD, real.Op_free(op), "MPI_Op_free");
+  const MPI_Op was = op ? *op : MPI_OP_NULL;
+  const int code = real.Op_free(op);
+  if (!code) {
+    forget(was);
+  }
+  return comm_error(MPI_COMM_WORLD, code, "MPI_Op_free");
+}
+
+/* --- in a checkpoint ------------------------------------------------------ */
+
+void ops_save(const struct rank *rank, struct parcel *to) {
+  const struct carried *c = NULL;
+  while ((c = carried_next(rank->vp->rank, HANDLE_OP, c))) {
+    const struct made m = made_of((MPI_Op)c->real);
+    parcel_put_number(to, c->handle.fortran);
+    parcel_put(to, &m, sizeof(m));
+  }
+  parcel_put_number(to, 0);
+}
+
+static int make(const struct made *m, MPI_Op *op) {
+#if defined PEMS_MPI_HAS_Op_create_c
+  if (m->large) {
+    return real.Op_create_c((MPI_User_function_c *)m->function, m->commute, op);
+  }
+#endif
+  return real.Op_create((MPI_User_function *)m->function, m->commute, op);
+}
+
+int ops_load(struct rank *rank, struct parcel *from) {
+  int code = 0, number;
+  (void)rank;
+  while (!code && (number = (int)parcel_number(from))) {
+    struct made m = {0};
+    MPI_Op op = MPI_OP_NULL;
+    parcel_get(from, &m, sizeof(m));
+    code = make(&m, &op) ? ENOMEM : 0;
+    if (!code) {
+      note(op, m);
+      const struct carried c = {.real = (uintptr_t)op, .references = 1};
+      code = carried_restore(HANDLE_OP, &c, number) ? 0 : ENOMEM;
+    }
+  }
+  return code;
 }

@@ -2,6 +2,7 @@
 
 #include "os/native.h"
 
+#include <errno.h>
 #include <string.h>
 
 int topology_neighbors(const struct comm *comm, int *n_in, const int **in,
@@ -99,4 +100,63 @@ void topology_free(struct topology *t) {
   }
   native_free(t->in);
   native_free(t);
+}
+
+/* --- in a checkpoint --- */
+
+void topology_save(const struct topology *t, struct parcel *to) {
+  parcel_put_number(to, t != NULL);
+  if (!t) {
+    return;
+  }
+  const int sizes[] = {t->kind,     t->ndims, t->nodes, t->n_edges,
+                       t->weighted, t->n_in,  t->n_out, t->out == t->in};
+  parcel_put(to, sizes, sizeof(sizes));
+  parcel_put_ints(to, t->dims, t->ndims);
+  parcel_put_ints(to, t->periods, t->ndims);
+  parcel_put_ints(to, t->coords, t->ndims);
+  parcel_put_ints(to, t->index, t->nodes);
+  parcel_put_ints(to, t->edges, t->n_edges);
+  parcel_put_ints(to, t->in_weights, t->n_in);
+  parcel_put_ints(to, t->out_weights, t->n_out);
+  parcel_put_ints(to, t->in, t->n_in);
+  parcel_put_ints(to, t->out == t->in ? NULL : t->out, t->n_out);
+}
+
+static void load_lists(struct topology *t, struct parcel *from, bool same) {
+  t->dims = parcel_ints(from, t->ndims);
+  t->periods = parcel_ints(from, t->ndims);
+  t->coords = parcel_ints(from, t->ndims);
+  t->index = parcel_ints(from, t->nodes);
+  t->edges = parcel_ints(from, t->n_edges);
+  t->in_weights = parcel_ints(from, t->n_in);
+  t->out_weights = parcel_ints(from, t->n_out);
+  t->in = parcel_ints(from, t->n_in);
+  t->out = parcel_ints(from, t->n_out);
+  if (same) {
+    t->out = t->in;
+  }
+}
+
+int topology_load(struct topology **made, struct parcel *from) {
+  int sizes[8] = {0};
+  *made = NULL;
+  if (!parcel_number(from)) {
+    return 0;
+  }
+  struct topology *const t = topology_new(0);
+  if (!t) {
+    return ENOMEM;
+  }
+  parcel_get(from, sizes, sizeof(sizes));
+  t->kind = sizes[0];
+  t->ndims = sizes[1];
+  t->nodes = sizes[2];
+  t->n_edges = sizes[3];
+  t->weighted = sizes[4];
+  t->n_in = sizes[5];
+  t->n_out = sizes[6];
+  load_lists(t, from, sizes[7]);
+  *made = t;
+  return from->failed ? ENOMEM : 0;
 }

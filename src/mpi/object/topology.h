@@ -3,6 +3,7 @@
 #ifndef PEMS_MPI_OBJECT_TOPOLOGY_H
 #define PEMS_MPI_OBJECT_TOPOLOGY_H
 
+#include "checkpoint/parcel.h"
 #include "mpi/object/comm.h"
 
 #include <stdbool.h>
@@ -46,6 +47,9 @@ bool topology_copy_ints(int **to, const int *from, int n);
 /* Sets *to to an equal one, for another handle; NULL for NULL. False: out of
    memory. */
 bool topology_copy(struct topology **to, const struct topology *t);
+/* In a checkpoint: NULL, too. The second one returns an errno value, or 0. */
+void topology_save(const struct topology *t, struct parcel *to);
+int topology_load(struct topology **t, struct parcel *from);
 /* NULL is allowed. */
 void topology_free(struct topology *t);
 

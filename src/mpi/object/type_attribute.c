@@ -4,6 +4,7 @@
 #include "mpi/object/comm.h"
 #include "mpi/object/envelope.h"
 #include "mpi/object/rank.h"
+#include "mpi_abi/carried.h"
 #include "mpi_abi/functions.h"
 #include "mpi_below/real.h"
 #include "os/native.h"
@@ -139,6 +140,11 @@ static int failed(int code, const char *function) {
   return comm_error(MPI_COMM_WORLD, code, function);
 }
 
+/* What callbacks get. */
+static abi_holder seen(MPI_Datatype type) {
+  return carried_seen_Datatype(type);
+}
+
 /* MPI_SUCCESS, or the error that it is none: the real library knows. */
 static int check(MPI_Datatype type) {
   int size;
@@ -149,9 +155,9 @@ static int set(MPI_Datatype type, int keyval, void *value) {
   const int code = check(type);
   struct slot *s = code ? NULL : find_or_add(type);
   return code ? code
-         : s  ? attribute_set(ATTRIBUTE_TYPE, type, &s->attributes, keyval,
-                              attribute_pointer(value))
-              : MPI_ERR_NO_MEM;
+         : s ? attribute_set(ATTRIBUTE_TYPE, seen(type), &s->attributes, keyval,
+                             attribute_pointer(value))
+             : MPI_ERR_NO_MEM;
 }
 
 int pems_Type_set_attr(MPI_Datatype type, int keyval, void *value) {
@@ -173,8 +179,8 @@ int pems_Type_delete_attr(MPI_Datatype type, int keyval) {
   int code = check(type);
   if (!code) {
     struct slot *s = find(type);
-    code = attribute_delete(ATTRIBUTE_TYPE, type, s ? &s->attributes : &none,
-                            keyval);
+    code = attribute_delete(ATTRIBUTE_TYPE, seen(type),
+                            s ? &s->attributes : &none, keyval);
   }
   return failed(code, "MPI_Type_delete_attr");
 }
@@ -185,7 +191,7 @@ static int copy(MPI_Datatype from, MPI_Datatype to) {
     return MPI_SUCCESS;
   }
   struct slot *b = find_or_add(to);
-  return b ? attributes_copy(from, a->attributes, &b->attributes)
+  return b ? attributes_copy(seen(from), a->attributes, &b->attributes)
            : MPI_ERR_NO_MEM;
 }
 
@@ -208,10 +214,15 @@ int pems_Type_free(MPI_Datatype *type) {
   int code = MPI_SUCCESS;
   /* That of a predefined type is an error, which keeps what is on it. */
   if (s && s->attributes && !envelope_is_given(handle)) {
-    code = attributes_delete(handle, &s->attributes);
+    code = attributes_delete(seen(handle), &s->attributes);
   }
   if (!code) {
+    /* Before another type can have its handle. */
+    struct carried *const c =
+        handles_fixed ? carried_of_real(HANDLE_TYPE, (uintptr_t)handle) : NULL;
+    carried_take(c);
     code = real.Type_free(type);
+    carried_taken(c, !code);
   }
   if (!code) {
     forget(handle);

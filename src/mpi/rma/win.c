@@ -139,8 +139,8 @@ int pems_Win_get_group(MPI_Win handle, MPI_Group *group) {
   if (code) {
     return win_error(handle, code, "MPI_Win_get_group");
   }
-  *group = group_handle(group_hold(win->comm->group));
-  return MPI_SUCCESS;
+  return win_error(handle, group_give(win->comm->group, group),
+                   "MPI_Win_get_group");
 }
 
 /* Only keys that the window has, like the MPI below. */

@@ -1,6 +1,7 @@
 #include "mpi/transfer/coll_side.h"
 
 #include "base/need.h"
+#include "mpi_abi/carried.h"
 #include "os/native.h"
 
 #include <string.h>
@@ -57,7 +58,8 @@ struct coll_side coll_side_vector(const struct comm *comm, const void *base,
   }
   s.layouts = need_alloc(s.n * sizeof(*s.layouts), "message types");
   for (int i = 0; i < s.n; i++) {
-    s.layouts[i] = counts_at(counts, i) ? layout_hold(types[i]) : NULL;
+    s.layouts[i] =
+        counts_at(counts, i) ? layout_hold(carried_type(types[i])) : NULL;
   }
   return s;
 }

@@ -3,6 +3,7 @@ OPENMPI_ENTRIES = \
   src/mpi_abi/entry/fortran_attributes.c \
   src/mpi_abi/entry/fortran_errors.c \
   src/mpi_abi/entry/fortran_groups.c \
+  src/mpi_abi/entry/fortran_ops.c \
   src/mpi_abi/entry/fortran_requests.c
 if ABI_OPENMPI
 libpems_la_SOURCES += $(OPENMPI_ENTRIES)

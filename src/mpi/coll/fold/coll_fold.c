@@ -9,7 +9,6 @@
 #include "context/residency/residency.h"
 #include "mpi/coll/call/coll.h"
 #include "mpi/transfer/transfer.h"
-#include "mpi_below/real.h"
 #include "os/native.h"
 #include "vp/run_queue.h"
 
@@ -163,7 +162,7 @@ void coll_fold_combine(const struct coll_fold_chunk *c, const char *in,
     self.helper = true;
   }
   self.inside = 0;
-  real.Reduce_local(in, inout, c->n, p->fold.type, p->fold.op);
+  op_combine(in, inout, c->n, p->fold.type, p->fold.op);
   self = before;
   if (c->borrowed) {
     context_unpin(p->vp->context);

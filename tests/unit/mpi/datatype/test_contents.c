@@ -9,9 +9,33 @@
 
 static struct contents c;
 
+/* What is made of that anew is the same. */
+static void make_anew(void) {
+  struct contents again;
+  MPI_Datatype made;
+  ck_assert(contents_make_knows(c.combiner));
+  ck_assert_int_eq(contents_make(&c, &made), MPI_SUCCESS);
+  ck_assert_int_eq(contents_get(&again, made), 0);
+  ck_assert_int_eq(again.combiner, c.combiner);
+  ck_assert_int_eq(again.nn, c.nn);
+  for (MPI_Count i = 0; i < c.nn; i++) {
+    ck_assert_int_eq(again.n[i], c.n[i]);
+  }
+  ck_assert_int_eq(again.ntypes, c.ntypes);
+  for (MPI_Count i = 0; i < c.ntypes; i++) {
+    MPI_Count a, b;
+    real.Type_size_x(again.types[i], &a);
+    real.Type_size_x(c.types[i], &b);
+    ck_assert_int_eq(a, b);
+  }
+  contents_release(&again);
+  MPI_Type_free(&made);
+}
+
 static void read_it(MPI_Datatype type, int combiner) {
   ck_assert_int_eq(contents_get(&c, type), 0);
   ck_assert_int_eq(c.combiner, combiner);
+  make_anew();
 }
 
 static void release(MPI_Datatype type) {
@@ -37,6 +61,50 @@ START_TEST(counts_and_strides_are_in_order) {
   read_it(type, MPI_COMBINER_HVECTOR);
   expect(3, (MPI_Count[]){3, 2, 50}); /* ints, then addresses */
   release(type);
+}
+END_TEST
+
+START_TEST(blocks_have_lengths_and_places) {
+  const int lengths[] = {2, 1}, places[] = {4, 0};
+  const MPI_Aint bytes[] = {40, 0};
+  MPI_Datatype type;
+  MPI_Type_contiguous(3, MPI_INT, &type);
+  read_it(type, MPI_COMBINER_CONTIGUOUS);
+  release(type);
+  MPI_Type_dup(MPI_INT, &type);
+  read_it(type, MPI_COMBINER_DUP);
+  release(type);
+  MPI_Type_indexed(2, lengths, places, MPI_INT, &type);
+  read_it(type, MPI_COMBINER_INDEXED);
+  expect(5, (MPI_Count[]){2, 2, 1, 4, 0});
+  release(type);
+  MPI_Type_create_hindexed(2, lengths, bytes, MPI_INT, &type);
+  read_it(type, MPI_COMBINER_HINDEXED);
+  expect(5, (MPI_Count[]){2, 2, 1, 40, 0});
+  release(type);
+  MPI_Type_create_indexed_block(2, 3, places, MPI_INT, &type);
+  read_it(type, MPI_COMBINER_INDEXED_BLOCK);
+  expect(4, (MPI_Count[]){2, 3, 4, 0});
+  release(type);
+  MPI_Type_create_hindexed_block(2, 3, bytes, MPI_INT, &type);
+  read_it(type, MPI_COMBINER_HINDEXED_BLOCK);
+  expect(4, (MPI_Count[]){2, 3, 40, 0});
+  release(type);
+  MPI_Type_create_resized(MPI_INT, -4, 20, &type);
+  read_it(type, MPI_COMBINER_RESIZED);
+  expect(2, (MPI_Count[]){-4, 20});
+  release(type);
+}
+END_TEST
+
+START_TEST(fortrans_types_are_made_of_numbers) {
+  MPI_Datatype type, again;
+  MPI_Type_create_f90_real(6, 30, &type);
+  ck_assert_int_eq(contents_get(&c, type), 0);
+  ck_assert_int_eq(contents_make(&c, &again), MPI_SUCCESS);
+  ck_assert(type == again);
+  contents_release(&c);
+  ck_assert(!contents_make_knows(MPI_COMBINER_NAMED));
 }
 END_TEST
 
@@ -93,6 +161,8 @@ int main(int argc, char **argv) {
   TCase *const all = tcase_create("all");
   tcase_set_timeout(all, 60);
   tcase_add_test(all, counts_and_strides_are_in_order);
+  tcase_add_test(all, blocks_have_lengths_and_places);
+  tcase_add_test(all, fortrans_types_are_made_of_numbers);
   tcase_add_test(all, structures_have_blocks_places_and_types);
   tcase_add_test(all, arrays_end_with_their_order);
   tcase_add_test(all, derived_parts_are_held_until_released);

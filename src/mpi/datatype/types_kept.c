@@ -1,0 +1,226 @@
+#include "mpi/datatype/types_kept.h"
+
+#include "mpi/datatype/contents.h"
+#include "mpi/object/envelope.h"
+#include "mpi_abi/carried.h"
+#include "mpi_below/real.h"
+#include "os/native.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <string.h>
+
+/* Types, each behind those that it is made of. What a type is made of is asked
+   once: some MPIs make copies to tell it. */
+struct list {
+  struct node {
+    MPI_Datatype type;
+    struct contents contents;
+  } *node;
+  int n, room;
+  bool failed;
+};
+
+/* A datatype that another one is made of: its place in the list, or -1 and a
+   predefined one, which is the same everywhere. */
+struct part {
+  int64_t place;
+  MPI_Datatype predefined;
+};
+
+/* --- saving --------------------------------------------------------------- */
+
+static int place_of(const struct list *l, MPI_Datatype type) {
+  int i = l->n - 1;
+  while (i >= 0 && l->node[i].type != type) {
+    i--;
+  }
+  return i;
+}
+
+static bool append(struct list *l, MPI_Datatype type,
+                   const struct contents *c) {
+  if (l->n == l->room) {
+    const int room = l->room ? 2 * l->room : 64;
+    struct node *const more =
+        native_realloc(l->node, (size_t)room * sizeof(*more));
+    if (!more) {
+      return false;
+    }
+    l->node = more;
+    l->room = room;
+  }
+  l->node[l->n++] = (struct node){type, *c};
+  return true;
+}
+
+/* Those that it is made of first: they live as long as their contents are held.
+ */
+static void add(struct list *l, MPI_Datatype type) { /* recursive */
+  struct contents c;
+  const struct envelope e = envelope_of(type);
+  if (e.combiner == MPI_COMBINER_NAMED || l->failed || place_of(l, type) >= 0) {
+    return;
+  }
+  if (contents_get(&c, type)) {
+    l->failed = true;
+    return;
+  }
+  for (MPI_Count i = 0; i < c.ntypes; i++) {
+    add(l, c.types[i]);
+  }
+  if (!append(l, type, &c)) {
+    contents_release(&c);
+    l->failed = true;
+  }
+}
+
+static struct list list_of(const struct rank *rank) {
+  struct list l = {0};
+  const struct carried *c = NULL;
+  while ((c = carried_next(rank->vp->rank, HANDLE_TYPE, c))) {
+    add(&l, (MPI_Datatype)c->real);
+  }
+  return l;
+}
+
+static void list_free(struct list *l) {
+  for (int i = l->n - 1; i >= 0; i--) {
+    contents_release(&l->node[i].contents);
+  }
+  native_free(l->node);
+}
+
+const char *types_kept_obstacle(const struct rank *rank) {
+  struct list l = list_of(rank);
+  bool known = true;
+  for (int i = 0; i < l.n && known; i++) {
+    known = contents_make_knows(l.node[i].contents.combiner);
+  }
+  list_free(&l);
+  return known ? NULL : "datatypes that cannot be made anew";
+}
+
+static void save_contents(const struct list *l, const struct contents *c,
+                          struct parcel *to) {
+  parcel_put_number(to, c->combiner);
+  parcel_put_number(to, c->large);
+  parcel_put_number(to, c->nn);
+  parcel_put(to, c->n, (size_t)c->nn * sizeof(*c->n));
+  parcel_put_number(to, c->ntypes);
+  for (MPI_Count i = 0; i < c->ntypes; i++) {
+    const struct part p = {place_of(l, c->types[i]), c->types[i]};
+    parcel_put(to, &p, sizeof(p));
+  }
+}
+
+/* A name is given to the handle, so only one that the program has has it. */
+static void save_handle(const struct carried *c, struct parcel *to) {
+  char name[MPI_MAX_OBJECT_NAME + 1] = "";
+  int length;
+  parcel_put_number(to, c ? c->handle.fortran : 0);
+  if (c) {
+    real.Type_get_name((MPI_Datatype)c->real, name, &length);
+    parcel_put_number(to, c->references);
+    parcel_put_number(to, c->committed);
+    parcel_put_text(to, name);
+  }
+}
+
+void types_kept_save(const struct rank *rank, struct parcel *to) {
+  struct list l = list_of(rank);
+  to->failed |= l.failed;
+  parcel_put_number(to, l.n);
+  for (int i = 0; i < l.n; i++) {
+    save_contents(&l, &l.node[i].contents, to);
+    save_handle(carried_of_real(HANDLE_TYPE, (uintptr_t)l.node[i].type), to);
+  }
+  list_free(&l);
+}
+
+/* --- loading -------------------------------------------------------------- */
+
+/* As many numbers of n bytes as come. */
+static void *array_of(struct parcel *from, int64_t n, size_t size) {
+  void *const to = n < 0 || (uint64_t)n > (from->n - from->at) / size
+                       ? NULL
+                       : native_alloc(((size_t)n + 1) * size);
+  from->failed |= !to;
+  if (to) {
+    parcel_get(from, to, (size_t)n * size);
+  }
+  return to;
+}
+
+static void load_parts(struct contents *c, const MPI_Datatype *made, int n,
+                       struct parcel *from) {
+  struct part *const parts = array_of(from, c->ntypes, sizeof(*parts));
+  c->types = native_zalloc((size_t)c->ntypes + 1, sizeof(MPI_Datatype));
+  from->failed |= !c->types;
+  for (MPI_Count i = 0; i < c->ntypes && !from->failed; i++) {
+    from->failed |= parts[i].place >= n;
+    c->types[i] = parts[i].place < 0 || from->failed ? parts[i].predefined
+                                                     : made[parts[i].place];
+  }
+  native_free(parts);
+}
+
+static int load_type(struct parcel *from, MPI_Datatype *made, int n) {
+  struct contents c = {.combiner = (int)parcel_number(from)};
+  c.large = parcel_number(from);
+  c.nn = parcel_number(from);
+  c.n = array_of(from, c.nn, sizeof(*c.n));
+  c.ntypes = parcel_number(from);
+  load_parts(&c, made, n, from);
+  const int code = from->failed || contents_make(&c, &made[n]) ? ENOMEM : 0;
+  native_free(c.n);
+  native_free(c.types);
+  return code;
+}
+
+static int load_handle(struct parcel *from, MPI_Datatype type, bool *held) {
+  struct carried c = {.real = (uintptr_t)type};
+  const int number = (int)parcel_number(from);
+  *held = number;
+  if (!number) {
+    return 0;
+  }
+  c.references = (long)parcel_number(from);
+  c.committed = parcel_number(from);
+  const char *const name = parcel_text(from);
+  if (*name) {
+    real.Type_set_name(type, name);
+  }
+  if (c.committed) {
+    real.Type_commit(&type);
+  }
+  return carried_restore(HANDLE_TYPE, &c, number) ? 0 : ENOMEM;
+}
+
+/* The program has no handle of these: others are made of them. */
+static void release(MPI_Datatype *made, const bool *held, int n) {
+  for (int i = 0; i < n; i++) {
+    const struct envelope e = envelope_of(made[i]);
+    if (!held[i] && !envelope_is_predefined(&e)) {
+      real.Type_free(&made[i]);
+    }
+  }
+}
+
+int types_kept_load(struct rank *rank, struct parcel *from) {
+  const int n = (int)parcel_number(from);
+  MPI_Datatype *const made = native_zalloc((size_t)n + 1, sizeof(MPI_Datatype));
+  bool *const held = native_zalloc((size_t)n + 1, sizeof(*held));
+  int code = made && held ? 0 : ENOMEM;
+  (void)rank;
+  for (int i = 0; i < n && !code; i++) {
+    code = load_type(from, made, i);
+    code = code ? code : load_handle(from, made[i], &held[i]);
+  }
+  if (!code) {
+    release(made, held, n);
+  }
+  native_free(made);
+  native_free(held);
+  return code;
+}

@@ -1,0 +1,16 @@
+/* Datatypes of a rank in a checkpoint: how they were made. Those that the
+   program has freed but made others of are made anew, too. */
+#ifndef PEMS_MPI_DATATYPE_TYPES_KEPT_H
+#define PEMS_MPI_DATATYPE_TYPES_KEPT_H
+
+#include "checkpoint/parcel.h"
+#include "mpi/object/rank.h"
+
+/* What one of them is that cannot be saved, or NULL. */
+const char *types_kept_obstacle(const struct rank *rank);
+/* On the rank's thread. */
+void types_kept_save(const struct rank *rank, struct parcel *to);
+/* An errno value, or 0. */
+int types_kept_load(struct rank *rank, struct parcel *from);
+
+#endif
