@@ -37,7 +37,6 @@ my %unsaved = (
     map({ ("Add_error_$_" => 1, "Remove_error_$_" => -1) } qw(class code string)),
     Register_datarep   => 1,
     Register_datarep_c => 1,
-    Type_create_keyval => 1,
 );
 # Objects of the real library, which the program knows by handles of pems where
 # checkpoints are taken (carried.h).

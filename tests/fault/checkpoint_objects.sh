@@ -72,7 +72,7 @@ has() {
   end
 }
 
-for kind in ${KINDS:-comms groups types ops infos errhandlers}; do
+for kind in ${KINDS:-comms groups types ops infos errhandlers attributes}; do
   has $kind
 done
 

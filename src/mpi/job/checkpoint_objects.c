@@ -2,11 +2,13 @@
 
 #include "base/failure.h"
 #include "mpi/datatype/types_kept.h"
+#include "mpi/object/attribute.h"
 #include "mpi/object/comm_kept.h"
 #include "mpi/object/errhandler.h"
 #include "mpi/object/group.h"
 #include "mpi/object/info.h"
 #include "mpi/object/op.h"
+#include "mpi/object/type_attribute.h"
 
 #include <errno.h>
 #include <stddef.h>
@@ -23,12 +25,15 @@ static const struct kind {
     {NULL, ops_save, ops_load},
     {NULL, groups_save, groups_load},
     {types_kept_obstacle, types_kept_save, types_kept_load},
+    {attribute_keyvals_obstacle, attribute_keyvals_save,
+     attribute_keyvals_load},
+    {NULL, type_attributes_save, type_attributes_load},
     {comm_kept_obstacle, comm_kept_save, comm_kept_load},
 };
 enum { KINDS = sizeof(kinds) / sizeof(*kinds) };
 
 const char *checkpoint_objects_obstacle(const struct rank *rank) {
-  const char *what = rank->keyvals ? "attributes of its own" : NULL;
+  const char *what = NULL;
   for (int i = 0; i < KINDS && !what; i++) {
     what = kinds[i].obstacle ? kinds[i].obstacle(rank) : NULL;
   }

@@ -23,8 +23,7 @@ static const char *of_mpi(const struct rank *rank) {
   return rank->requests || rank->unended ? "requests that are not freed"
          : rank->buffered                ? "a buffer of MPI_Buffer_attach"
          : rank->vp->unsaved
-             ? "sessions, error classes or data representations of MPI, or "
-               "attributes of datatypes"
+             ? "sessions, error classes or data representations of MPI"
              : checkpoint_objects_obstacle(rank);
 }
 

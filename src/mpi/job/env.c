@@ -7,7 +7,7 @@
 #include "context/calls/allocate.h"
 #include "mpi/check/check_buffers.h"
 #include "mpi/coll/call/coll.h"
-#include "mpi/object/attribute.h"
+#include "mpi/object/attribute_world.h"
 #include "mpi/request/request.h"
 #include "mpi/verify/check_leaks.h"
 #include "mpi_abi/functions.h"
@@ -71,7 +71,7 @@ int pems_Finalize(void) {
                            : "MPI_Init was not called: call it first");
   }
   /* The program's own functions may still use MPI. */
-  comm_error(MPI_COMM_SELF, attribute_finalize(), "MPI_Finalize");
+  comm_error(MPI_COMM_SELF, attribute_world_finalize(), "MPI_Finalize");
   requests_end("MPI_Finalize");
   if (check_buffers_on) {
     check_leaks_objects();

@@ -2,6 +2,8 @@ libpemscore_la_SOURCES += \
   src/mpi/object/attribute.c \
   src/mpi/object/attribute.h \
   src/mpi/object/attribute_calls.c \
+  src/mpi/object/attribute_world.c \
+  src/mpi/object/attribute_world.h \
   src/mpi/object/check.c \
   src/mpi/object/check.h \
   src/mpi/object/comm.c \

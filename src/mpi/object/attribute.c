@@ -1,13 +1,12 @@
 #include "mpi/object/attribute.h"
 
-#include "base/need.h"
 #include "base/self.h"
 #include "mpi/object/comm.h"
 #include "mpi_abi/abi.h"
 #include "mpi_abi/functions.h"
-#include "mpi_below/real.h"
 #include "os/native.h"
 
+#include <errno.h>
 #include <string.h>
 
 struct keyval {
@@ -17,6 +16,7 @@ struct keyval {
   void *extra;
   int users; /* attributes that have it, and 1 until the program frees it */
   bool freed;
+  bool foreign; /* what stands behind the callbacks cannot be saved */
   attribute_copier *copier; /* NULL, both: the callbacks are C's */
   attribute_deleter *deleter;
   struct keyvals *home;
@@ -152,6 +152,13 @@ bool attribute_keyval_call_by(int keyval, attribute_copier *copier,
     k->deleter = deleter;
   }
   return k != NULL;
+}
+
+void attribute_keyval_is_foreign(int keyval) {
+  struct keyval *k = keyval_numbered(keyval);
+  if (k) {
+    k->foreign = true;
+  }
 }
 
 /* --- callbacks --- */
@@ -432,56 +439,6 @@ void attributes_free(struct attributes *on) {
   native_free(on);
 }
 
-/* --- A rank's beginning and end --- */
-
-/* What the real library says of its own MPI_COMM_WORLD. */
-static int of_real(int keyval) {
-  int *value, flag = 0;
-  real.Comm_get_attr(MPI_COMM_WORLD, keyval, &value, &flag);
-  return flag ? *value : 0;
-}
-
-static void predefine(struct comm *world, int keyval, int value) {
-  if (attribute_predefine(
-          &world->attributes, keyval,
-          (struct attribute_value){ATTRIBUTE_INT, {.integer = value}})) {
-    need_fail("attributes"); /* the program has not begun */
-  }
-}
-
-void attribute_begin(struct rank *rank, int appnum) {
-  struct comm *world = rank->world;
-  static const int same[] = {MPI_TAG_UB, MPI_HOST, MPI_IO, MPI_WTIME_IS_GLOBAL,
-                             MPI_LASTUSEDCODE};
-  for (size_t i = 0; i < sizeof(same) / sizeof(same[0]); i++) {
-    predefine(world, same[i], of_real(same[i]));
-  }
-  predefine(world, MPI_APPNUM, appnum);
-  predefine(world, MPI_UNIVERSE_SIZE, vp_ranks());
-}
-
-struct attributes *attribute_home(struct comm *comm, int keyval) {
-  if (!is_predefined(ATTRIBUTE_COMM, keyval)) {
-    return comm->attributes;
-  }
-  /* Of the tag, not of keyval: a process on its own would start a launcher to
-     answer for the size of the universe. */
-  void *value;
-  int everywhere = 0;
-  real.Comm_get_attr(MPI_COMM_SELF, MPI_TAG_UB, &value, &everywhere);
-  struct attributes *const on =
-      everywhere ? rank_me()->world->attributes : comm->attributes;
-  struct attribute *const a = find(on, MPI_LASTUSEDCODE);
-  if (a) {
-    a->value.integer = of_real(MPI_LASTUSEDCODE);
-  }
-  return on;
-}
-
-int attribute_finalize(void) {
-  return attributes_delete(MPI_COMM_SELF, &rank_me()->self->attributes);
-}
-
 void attribute_end(struct rank *rank) {
   struct keyvals *all = rank->keyvals;
   while (all && all->first) {
@@ -491,4 +448,70 @@ void attribute_end(struct rank *rank) {
   }
   native_free(all);
   rank->keyvals = NULL;
+}
+
+/* --- in a checkpoint --- */
+
+const char *attribute_keyvals_obstacle(const struct rank *rank) {
+  const struct keyval *k = rank->keyvals ? rank->keyvals->first : NULL;
+  while (k && !k->foreign) {
+    k = k->next;
+  }
+  return k ? "attributes of another language" : NULL;
+}
+
+void attribute_keyvals_save(const struct rank *rank, struct parcel *to) {
+  const struct keyvals *const all = rank->keyvals;
+  for (const struct keyval *k = all ? all->first : NULL; k; k = k->next) {
+    parcel_put_number(to, k->number);
+    parcel_put(to, k, sizeof(*k));
+  }
+  parcel_put_number(to, 0);
+  parcel_put_number(to, all ? all->next_number : ABI_FREE_KEYVAL);
+}
+
+/* Attributes will count themselves. */
+int attribute_keyvals_load(struct rank *rank, struct parcel *from) {
+  struct keyvals *const all = mine();
+  (void)rank;
+  while (all && parcel_number(from)) {
+    struct keyval *const k = native_alloc(sizeof(*k));
+    if (!k) {
+      return ENOMEM;
+    }
+    parcel_get(from, k, sizeof(*k));
+    k->users = !k->freed;
+    k->home = all;
+    k->next = all->first;
+    all->first = k;
+  }
+  if (all) {
+    all->next_number = (int)parcel_number(from);
+  }
+  return all ? 0 : ENOMEM;
+}
+
+void attributes_save(const struct attributes *on, struct parcel *to) {
+  const struct attribute *a = on ? oldest_from(on, 0) : NULL;
+  for (; a; a = oldest_from(on, a->age + 1)) {
+    parcel_put_number(to, 1);
+    parcel_put_number(to, a->number);
+    parcel_put_number(to, a->keyval != NULL);
+    parcel_put(to, &a->value, sizeof(a->value));
+  }
+  parcel_put_number(to, 0);
+}
+
+int attributes_load(struct attributes **on, struct parcel *from) {
+  int code = MPI_SUCCESS;
+  while (!code && parcel_number(from)) {
+    struct attribute_value value = {0};
+    const int number = (int)parcel_number(from);
+    struct keyval *const k =
+        parcel_number(from) ? keyval_numbered(number) : NULL;
+    parcel_get(from, &value, sizeof(value));
+    code =
+        k ? add(on, number, k, value) : attribute_predefine(on, number, value);
+  }
+  return code ? ENOMEM : 0;
 }

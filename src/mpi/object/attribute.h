@@ -4,6 +4,7 @@
 #ifndef PEMS_MPI_OBJECT_ATTRIBUTE_H
 #define PEMS_MPI_OBJECT_ATTRIBUTE_H
 
+#include "checkpoint/parcel.h"
 #include "mpi_abi/abi.h"
 
 #include <mpi.h>
@@ -45,6 +46,9 @@ typedef int attribute_deleter(void (*delete)(void), abi_holder handle,
 bool attribute_keyval_call_by(int keyval, attribute_copier *copier,
                               attribute_deleter *deleter);
 
+/* What stands behind the callbacks is lost in other processes. */
+void attribute_keyval_is_foreign(int keyval);
+
 /* `handle` is the object for callbacks: an MPI_Comm, MPI_Win or MPI_Datatype.
    Returns what a callback did, if that fails. */
 int attribute_set(enum attribute_kind kind, abi_holder handle,
@@ -83,17 +87,17 @@ int attributes_delete(abi_holder handle, struct attributes **on);
 /* Frees what is left without a word to the program. NULL is allowed. */
 void attributes_free(struct attributes *on);
 
-struct comm;
 struct rank;
-/* At the rank's start: what MPI_COMM_WORLD has. */
-void attribute_begin(struct rank *rank, int appnum);
-/* Where `comm` has the attribute `keyval`, if it has it. Some MPIs have the
-   predefined ones on all communicators, others on MPI_COMM_WORLD only. Brings
-   MPI_LASTUSEDCODE up to date. */
-struct attributes *attribute_home(struct comm *comm, int keyval);
-/* MPI_Finalize begins: the attributes of MPI_COMM_SELF are deleted first. */
-int attribute_finalize(void);
 /* At the rank's end, after its communicators'. */
 void attribute_end(struct rank *rank);
+
+/* In a checkpoint: the calling rank's keyvals, and then what is on an object,
+   which is NULL, or has predefined ones. Those that return an int return an
+   errno value, or 0. */
+const char *attribute_keyvals_obstacle(const struct rank *rank);
+void attribute_keyvals_save(const struct rank *rank, struct parcel *to);
+int attribute_keyvals_load(struct rank *rank, struct parcel *from);
+void attributes_save(const struct attributes *on, struct parcel *to);
+int attributes_load(struct attributes **on, struct parcel *from);
 
 #endif

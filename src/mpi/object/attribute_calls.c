@@ -2,6 +2,7 @@
    attributes of windows are in mpi/rma/win_create.c, of datatypes in
    type_attribute.c. */
 #include "mpi/object/attribute.h"
+#include "mpi/object/attribute_world.h"
 #include "mpi/object/comm.h"
 #include "mpi_abi/functions.h"
 
@@ -139,8 +140,8 @@ static int get(MPI_Comm handle, int keyval, void *value, int *flag,
     code = MPI_ERR_COMM;
   }
   if (!code) {
-    code = attribute_get(ATTRIBUTE_COMM, attribute_home(comm, keyval), keyval,
-                         value, flag);
+    code = attribute_get(ATTRIBUTE_COMM, attribute_world_home(comm, keyval),
+                         keyval, value, flag);
   }
   return comm_error(handle, code, function);
 }

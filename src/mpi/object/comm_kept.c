@@ -20,7 +20,6 @@ struct fixed {
   void *site;
   int32_t size, first, peer;
   int32_t number; /* of its handle, or 0 */
-  int32_t attributes;
 };
 
 /* --- what stands in the way ---------------------------------------------- */
@@ -60,7 +59,6 @@ static void save_one(const struct comm *c, struct parcel *to) {
       .first = c->team->first,
       .peer = c->peer,
       .number = c->handle.fortran,
-      .attributes = c->attributes != NULL,
   };
   parcel_put(to, &f, sizeof(f));
   parcel_put_ints(to, c->team->world, c->team->size);
@@ -69,6 +67,7 @@ static void save_one(const struct comm *c, struct parcel *to) {
   topology_save(c->topology, to);
   derivations_save(c->derivations, to);
   info_save(c->info, to);
+  attributes_save(c->attributes, to);
 }
 
 static const struct comm *oldest(const struct rank *rank) {
@@ -113,13 +112,6 @@ static struct comm *make(struct rank *rank, const struct fixed *f,
     comm_free(c);
     c = NULL;
   }
-  /* These are predefined, which MPI_COMM_WORLD has. */
-  if (c && f->attributes &&
-      attributes_copy(MPI_COMM_WORLD, rank->world->attributes,
-                      &c->attributes)) {
-    comm_free(c);
-    c = NULL;
-  }
   return c;
 }
 
@@ -132,7 +124,8 @@ static int load_rest(struct comm *c, const struct fixed *f,
   int code = errhandler_load(&c->errhandler, from);
   code = code ? code : topology_load(&c->topology, from);
   code = code ? code : derivations_load(&c->derivations, from);
-  return code ? code : info_load(&c->info, from);
+  code = code ? code : info_load(&c->info, from);
+  return code ? code : attributes_load(&c->attributes, from);
 }
 
 static int load_one(struct rank *rank, struct parcel *from, uint64_t *local,

@@ -2,6 +2,7 @@
 
 #include "base/need.h"
 #include "mpi/object/attribute.h"
+#include "mpi/object/attribute_world.h"
 #include "mpi/object/comm.h"
 #include "mpi/object/type_attribute.h"
 #include "os/native.h"
@@ -25,7 +26,7 @@ void rank_enter_world(struct rank *rank, uint64_t id, const int *world, int n,
                       int peer, int appnum) {
   rank->world = begin(rank, id, world, n, peer);
   strcpy(rank->world->name, "MPI_COMM_WORLD");
-  attribute_begin(rank, appnum);
+  attribute_world_begin(rank, appnum);
 }
 
 /* A dormant one gets its world later. */

@@ -9,6 +9,7 @@
 #include "mpi_below/real.h"
 #include "os/native.h"
 
+#include <errno.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
@@ -228,4 +229,40 @@ int pems_Type_free(MPI_Datatype *type) {
     forget(handle);
   }
   return failed(code, "MPI_Type_free");
+}
+
+/* --- in a checkpoint --- */
+
+static void save_slot(const struct slot *s, struct parcel *to) {
+  const struct carried *const c =
+      carried_of_real(HANDLE_TYPE, (uintptr_t)s->type);
+  parcel_put_number(to, 1);
+  parcel_put_number(to, c ? c->handle.fortran : 0);
+  parcel_put(to, &s->type, sizeof(s->type));
+  attributes_save(s->attributes, to);
+}
+
+void type_attributes_save(const struct rank *rank, struct parcel *to) {
+  const struct type_attributes *const all = rank->type_attributes;
+  for (size_t i = 0; all && i < all->buckets; i++) {
+    for (const struct slot *s = all->bucket[i]; s; s = s->next) {
+      save_slot(s, to);
+    }
+  }
+  parcel_put_number(to, 0);
+}
+
+int type_attributes_load(struct rank *rank, struct parcel *from) {
+  int code = 0;
+  (void)rank;
+  while (!code && parcel_number(from)) {
+    MPI_Datatype type = MPI_DATATYPE_NULL;
+    const int number = (int)parcel_number(from);
+    parcel_get(from, &type, sizeof(type));
+    const struct carried *const c =
+        (struct carried *)handle_f2c(HANDLE_TYPE, number);
+    struct slot *const s = find_or_add(c ? (MPI_Datatype)c->real : type);
+    code = s ? attributes_load(&s->attributes, from) : ENOMEM;
+  }
+  return code;
 }

@@ -4,9 +4,16 @@
 #ifndef PEMS_MPI_OBJECT_TYPE_ATTRIBUTE_H
 #define PEMS_MPI_OBJECT_TYPE_ATTRIBUTE_H
 
+#include "checkpoint/parcel.h"
+
 struct rank;
 /* At the rank's end: what is left on predefined types, and on those that the
    program has not freed. Nothing is called. */
 void type_attribute_end(struct rank *rank);
+
+/* In a checkpoint, behind its keyvals and types. The second one returns an
+   errno value, or 0. */
+void type_attributes_save(const struct rank *rank, struct parcel *to);
+int type_attributes_load(struct rank *rank, struct parcel *from);
 
 #endif

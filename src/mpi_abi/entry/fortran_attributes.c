@@ -1,15 +1,12 @@
 /* Attributes in Fortran: what C has as a pointer is an INTEGER there, that of
-   MPI-1 or one of an address's size. Each of the program's callbacks is behind
-   one of C's that turns the arguments. */
+   MPI-1 or one of an address's size. The program's callbacks are called by
+   functions that turn the arguments. */
 #include "mpi_abi/fortran.h"
 
 #include "mpi/object/attribute.h"
-#include "os/native.h"
 
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <string.h>
 
 /* Callbacks of MPI-1 (INTEGER values) and of MPI-2. */
 typedef void old_copy(MPI_Fint *object, MPI_Fint *keyval, MPI_Fint *extra,
@@ -23,91 +20,68 @@ typedef void new_copy(MPI_Fint *object, MPI_Fint *keyval, MPI_Aint *extra,
 typedef void new_delete(MPI_Fint *object, MPI_Fint *keyval, MPI_Aint *value,
                         MPI_Aint *extra, MPI_Fint *ierr);
 
-/* A keyval that Fortran made. It outlives MPI_Comm_free_keyval for the
-   attributes that are left, so it is never freed. */
-struct keyval {
-  void (*copy)(void);
-  void (*delete)(void);
-  MPI_Aint extra;
-  bool old; /* MPI_KEYVAL_CREATE */
-};
+/* What pems calls for these, instead of a callback of C's. */
 
-static int copy(MPI_Fint object, int keyval, struct keyval *k, void *in,
-                void *out, int *flag) {
+static int copy_old(void (*f)(void), MPI_Fint object, int keyval, void *extra,
+                    void *in, void **out, int *flag) {
   MPI_Fint number = keyval, made = FORTRAN_FALSE, ierr = MPI_SUCCESS;
-  MPI_Aint value = (MPI_Aint)in;
-  if (k->old) {
-    MPI_Fint extra = (MPI_Fint)k->extra, from = (MPI_Fint)value, to = 0;
-    ((old_copy *)k->copy)(&object, &number, &extra, &from, &to, &made, &ierr);
-    value = to;
-  } else {
-    MPI_Aint from = value;
-    ((new_copy *)k->copy)(&object, &number, &k->extra, &from, &value, &made,
-                          &ierr);
-  }
-  memcpy(out, &value, sizeof(value));
+  MPI_Fint state = (MPI_Fint)(MPI_Aint)extra, from = (MPI_Fint)(MPI_Aint)in;
+  MPI_Fint to = 0;
+  ((old_copy *)f)(&object, &number, &state, &from, &to, &made, &ierr);
+  *out = (void *)(MPI_Aint)to;
   *flag = made != FORTRAN_FALSE;
   return ierr;
 }
 
-static int delete(MPI_Fint object, int keyval, struct keyval *k, void *what) {
-  MPI_Fint number = keyval, ierr = MPI_SUCCESS;
-  MPI_Aint value = (MPI_Aint)what;
-  if (k->old) {
-    MPI_Fint extra = (MPI_Fint)k->extra, small = (MPI_Fint)value;
-    ((old_delete *)k->delete)(&object, &number, &small, &extra, &ierr);
-  } else {
-    ((new_delete *)k->delete)(&object, &number, &value, &k->extra, &ierr);
-  }
+static int copy_new(void (*f)(void), MPI_Fint object, int keyval, void *extra,
+                    void *in, void **out, int *flag) {
+  MPI_Fint number = keyval, made = FORTRAN_FALSE, ierr = MPI_SUCCESS;
+  MPI_Aint state = (MPI_Aint)extra, from = (MPI_Aint)in, to = from;
+  ((new_copy *)f)(&object, &number, &state, &from, &to, &made, &ierr);
+  *out = (void *)to;
+  *flag = made != FORTRAN_FALSE;
   return ierr;
 }
 
-static int comm_copy(MPI_Comm comm, int keyval, void *k, void *in, void *out,
-                     int *flag) {
-  return copy(MPI_Comm_c2f(comm), keyval, k, in, out, flag);
-}
-static int comm_delete(MPI_Comm comm, int keyval, void *value, void *k) {
-  return delete (MPI_Comm_c2f(comm), keyval, k, value);
-}
-static int win_copy(MPI_Win win, int keyval, void *k, void *in, void *out,
-                    int *flag) {
-  return copy(MPI_Win_c2f(win), keyval, k, in, out, flag);
-}
-static int win_delete(MPI_Win win, int keyval, void *value, void *k) {
-  return delete (MPI_Win_c2f(win), keyval, k, value);
-}
-static int type_copy(MPI_Datatype type, int keyval, void *k, void *in,
-                     void *out, int *flag) {
-  return copy(MPI_Type_c2f(type), keyval, k, in, out, flag);
-}
-static int type_delete(MPI_Datatype type, int keyval, void *value, void *k) {
-  return delete (MPI_Type_c2f(type), keyval, k, value);
+static int delete_old(void (*f)(void), MPI_Fint object, int keyval, void *what,
+                      void *extra) {
+  MPI_Fint number = keyval, ierr = MPI_SUCCESS;
+  MPI_Fint value = (MPI_Fint)(MPI_Aint)what;
+  MPI_Fint state = (MPI_Fint)(MPI_Aint)extra;
+  ((old_delete *)f)(&object, &number, &value, &state, &ierr);
+  return ierr;
 }
 
-typedef int create_keyval(struct keyval *k, int *keyval);
-
-static int create_for_comm(struct keyval *k, int *keyval) {
-  return MPI_Comm_create_keyval(comm_copy, comm_delete, keyval, k);
+static int delete_new(void (*f)(void), MPI_Fint object, int keyval, void *what,
+                      void *extra) {
+  MPI_Fint number = keyval, ierr = MPI_SUCCESS;
+  MPI_Aint value = (MPI_Aint)what, state = (MPI_Aint)extra;
+  ((new_delete *)f)(&object, &number, &value, &state, &ierr);
+  return ierr;
 }
 
-static int create_for_win(struct keyval *k, int *keyval) {
-  return MPI_Win_create_keyval(win_copy, win_delete, keyval, k);
-}
-
-static int create_for_type(struct keyval *k, int *keyval) {
-  return MPI_Type_create_keyval(type_copy, type_delete, keyval, k);
-}
-
-static int keyval_create(const struct keyval *functions, create_keyval *create,
-                         int *keyval) {
-  struct keyval *k = native_alloc(sizeof(*k));
-  if (!k) {
-    return fortran_no_memory();
+/* The object has a number in Fortran, which depends on its kind. */
+#define CALLERS(name, to_number, which)                                        \
+  static int name##_copy(void (*f)(void), abi_holder object, int keyval,       \
+                         void *extra, int type, void *in, void **out,          \
+                         int *flag) {                                          \
+    (void)type;                                                                \
+    return copy_##which(f, to_number(object), keyval, extra, in, out, flag);   \
+  }                                                                            \
+  static int name##_delete(void (*f)(void), abi_holder object, int keyval,     \
+                           int type, void *value, void *extra) {               \
+    (void)type;                                                                \
+    return delete_##which(f, to_number(object), keyval, value, extra);         \
   }
-  *k = *functions;
-  const int code = create(k, keyval);
-  if (code != MPI_SUCCESS) {
-    native_free(k);
+CALLERS(first, MPI_Comm_c2f, old)
+CALLERS(comm, MPI_Comm_c2f, new)
+CALLERS(win, MPI_Win_c2f, new)
+CALLERS(type, MPI_Type_c2f, new)
+
+static int call_by(int code, int keyval, attribute_copier *copier,
+                   attribute_deleter *deleter) {
+  if (code == MPI_SUCCESS) {
+    (void)attribute_keyval_call_by(keyval, copier, deleter);
   }
   return code;
 }
@@ -115,29 +89,38 @@ static int keyval_create(const struct keyval *functions, create_keyval *create,
 FORTRAN_ENTRY(keyval_create, KEYVAL_CREATE, void (*copy_fn)(void),
               void (*delete_fn)(void), MPI_Fint *keyval, MPI_Fint *extra,
               MPI_Fint *ierr) {
-  const struct keyval k = {copy_fn, delete_fn, *extra, true};
-  fortran_result(ierr, keyval_create(&k, create_for_comm, keyval));
+  const int code =
+      MPI_Comm_create_keyval((MPI_Comm_copy_attr_function *)copy_fn,
+                             (MPI_Comm_delete_attr_function *)delete_fn, keyval,
+                             (void *)(MPI_Aint)*extra);
+  fortran_result(ierr, call_by(code, *keyval, first_copy, first_delete));
 }
 
 FORTRAN_ENTRY(comm_create_keyval, COMM_CREATE_KEYVAL, void (*copy_fn)(void),
               void (*delete_fn)(void), MPI_Fint *keyval, MPI_Aint *extra,
               MPI_Fint *ierr) {
-  const struct keyval k = {copy_fn, delete_fn, *extra, false};
-  fortran_result(ierr, keyval_create(&k, create_for_comm, keyval));
+  const int code = MPI_Comm_create_keyval(
+      (MPI_Comm_copy_attr_function *)copy_fn,
+      (MPI_Comm_delete_attr_function *)delete_fn, keyval, (void *)*extra);
+  fortran_result(ierr, call_by(code, *keyval, comm_copy, comm_delete));
 }
 
 FORTRAN_ENTRY(win_create_keyval, WIN_CREATE_KEYVAL, void (*copy_fn)(void),
               void (*delete_fn)(void), MPI_Fint *keyval, MPI_Aint *extra,
               MPI_Fint *ierr) {
-  const struct keyval k = {copy_fn, delete_fn, *extra, false};
-  fortran_result(ierr, keyval_create(&k, create_for_win, keyval));
+  const int code = MPI_Win_create_keyval(
+      (MPI_Win_copy_attr_function *)copy_fn,
+      (MPI_Win_delete_attr_function *)delete_fn, keyval, (void *)*extra);
+  fortran_result(ierr, call_by(code, *keyval, win_copy, win_delete));
 }
 
 FORTRAN_ENTRY(type_create_keyval, TYPE_CREATE_KEYVAL, void (*copy_fn)(void),
               void (*delete_fn)(void), MPI_Fint *keyval, MPI_Aint *extra,
               MPI_Fint *ierr) {
-  const struct keyval k = {copy_fn, delete_fn, *extra, false};
-  fortran_result(ierr, keyval_create(&k, create_for_type, keyval));
+  const int code = MPI_Type_create_keyval(
+      (MPI_Type_copy_attr_function *)copy_fn,
+      (MPI_Type_delete_attr_function *)delete_fn, keyval, (void *)*extra);
+  fortran_result(ierr, call_by(code, *keyval, type_copy, type_delete));
 }
 
 static int comm_get(MPI_Fint comm, int keyval, MPI_Aint *value,

@@ -2,6 +2,7 @@
    into handles: defined here, where handles are pems's. */
 #define _GNU_SOURCE
 #include "base/need.h"
+#include "mpi/object/attribute.h"
 #include "mpi/object/comm.h"
 #include "os/native.h"
 
@@ -139,9 +140,11 @@ static struct keyval *keyval_new(void (*copy_fn)(void), void (*delete_fn)(void),
 }
 
 /* Frees k if no keyval was made for it. */
-static int keyval_kept(struct keyval *k, int code) {
+static int keyval_kept(struct keyval *k, int code, const int *keyval) {
   if (code != MPI_SUCCESS) {
     native_free(k);
+  } else {
+    attribute_keyval_is_foreign(*keyval);
   }
   return code;
 }
@@ -160,7 +163,7 @@ EXPORTED int ompi_cxx_attr_create_keyval_comm(void (*copy_fn)(void),
                            (MPI_Comm_copy_attr_function *)copy,
                            (MPI_Comm_delete_attr_function *)delete, keyval, k)
                      : MPI_ERR_NO_MEM;
-  return keyval_kept(k, code);
+  return keyval_kept(k, code, keyval);
 }
 
 EXPORTED int ompi_cxx_attr_create_keyval_win(void (*copy_fn)(void),
@@ -177,7 +180,7 @@ EXPORTED int ompi_cxx_attr_create_keyval_win(void (*copy_fn)(void),
                            (MPI_Win_copy_attr_function *)copy,
                            (MPI_Win_delete_attr_function *)delete, keyval, k)
                      : MPI_ERR_NO_MEM;
-  return keyval_kept(k, code);
+  return keyval_kept(k, code, keyval);
 }
 
 EXPORTED int ompi_cxx_attr_create_keyval_type(void (*copy_fn)(void),
@@ -194,5 +197,5 @@ EXPORTED int ompi_cxx_attr_create_keyval_type(void (*copy_fn)(void),
                            (MPI_Type_copy_attr_function *)copy,
                            (MPI_Type_delete_attr_function *)delete, keyval, k)
                      : MPI_ERR_NO_MEM;
-  return keyval_kept(k, code);
+  return keyval_kept(k, code, keyval);
 }
