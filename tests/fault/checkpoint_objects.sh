@@ -36,10 +36,25 @@ goes_on() {
     fault "it does not go on as it was"
 }
 
+# compile KIND: $program is objects_KIND.
+compile() {
+  if [ "$1" != fortran ]; then
+    build "tests/fault/objects_$1.c" -I"$here/tests/fault"
+    return
+  fi
+  program=$work/objects_fortran
+  if ! (cd "$work" && "${PEMSFORT:-pemsfort}" -O1 -o "$program" \
+    "$here/tests/fault/objects_fortran.f90") >"$out" 2>&1; then
+    echo "FAIL $name: pemsfort cannot compile objects_fortran.f90"
+    sed 's/^/    /' "$out"
+    exit 1
+  fi
+}
+
 # has KIND: the program objects_KIND, from each of its supersteps; from one of
 # the first with checkpoints again, and from those.
 has() {
-  build "tests/fault/objects_$1.c" -I"$here/tests/fault"
+  compile "$1"
   begin "$1: without checkpoints"
   run -n 6 --pems-procs=2 "$program" 5
   expect_status 0
@@ -50,6 +65,10 @@ has() {
   rm -rf "$shelf" "$work/second"
   begin "$1: from each of its checkpoints"
   run -n 6 --pems-procs=2 --pems-checkpoint="$shelf,every=1,keep=99" "$program" 5
+  if [ "$1" = fortran ] && grep -q "keys of threads' data" "$err"; then
+    echo "SKIP: libgfortran has keys of threads' data, which are not saved yet"
+    return
+  fi
   expect_status 0
   expect_silence
   cmp -s "$work/reference" "$out" || fault "checkpoints change the output"
@@ -72,8 +91,13 @@ has() {
   end
 }
 
-for kind in ${KINDS:-comms groups types ops infos errhandlers attributes}; do
-  has $kind
+for kind in comms groups types ops infos errhandlers attributes; do
+  has "$kind"
 done
+if command -v "${PEMSFORT:-pemsfort}" >/dev/null; then
+  has fortran
+else
+  echo "SKIP: no pemsfort"
+fi
 
 conclude

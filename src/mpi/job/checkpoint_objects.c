@@ -22,7 +22,7 @@ static const struct kind {
 } kinds[] = {
     {NULL, infos_save, infos_load},
     {errhandlers_obstacle, errhandlers_save, errhandlers_load},
-    {NULL, ops_save, ops_load},
+    {ops_obstacle, ops_save, ops_load},
     {NULL, groups_save, groups_load},
     {types_kept_obstacle, types_kept_save, types_kept_load},
     {attribute_keyvals_obstacle, attribute_keyvals_save,

@@ -28,6 +28,7 @@ struct made {
   int commute;
   bool large;   /* a function for large counts, */
   bool fortran; /* or one of Fortran's */
+  bool foreign; /* the real library has been told more */
 };
 
 static struct {
@@ -94,14 +95,23 @@ static void forget(MPI_Op op) {
   native_free(m);
 }
 
-bool op_set_fortran(MPI_Op op) {
+static bool mark(MPI_Op op, bool fortran) {
   lock_take(&ops.lock);
   struct made *const m = *find_made(op);
   if (m) {
-    m->fortran = true;
+    m->fortran |= fortran;
+    m->foreign |= !fortran;
   }
   lock_give(&ops.lock);
   return m;
+}
+
+bool op_set_fortran(MPI_Op op) {
+  return mark(op, true);
+}
+
+void op_set_foreign(MPI_Op op) {
+  (void)mark(op, false);
 }
 
 int pems_Op_create(MPI_User_function *function, int commute, MPI_Op *op) {
@@ -131,12 +141,12 @@ typedef void c_function(const void *in, void *inout, int *n,
                         MPI_Datatype *type);
 typedef void large_function(const void *in, void *inout, MPI_Count *n,
                             MPI_Datatype *type);
-typedef void fortran_function(const void *in, void *inout, MPI_Fint *n,
-                              MPI_Fint *type);
+/* Its INTEGERs are ints. */
+typedef void fortran_function(const void *in, void *inout, int *n, int *type);
 
 static void call_fortran(const struct made *m, const void *in, void *inout,
                          int n, MPI_Datatype type) {
-  MPI_Fint count = n, number = abi_type_number(type);
+  int count = n, number = abi_type_number(type);
   struct carried *const c = carried_of_real(HANDLE_TYPE, (uintptr_t)type);
   if (c) {
     number = handle_c2f(&c->handle);
@@ -150,7 +160,7 @@ bool op_call(const void *in, void *inout, MPI_Count n, MPI_Datatype type,
       handles_fixed && op_is_user(op) ? made_of(op) : (struct made){0};
   MPI_Datatype seen = type;
   int count = (int)n;
-  if (!m.function || n < 0 || (!m.large && n != count)) {
+  if (!m.function || m.foreign || n < 0 || (!m.large && n != count)) {
     return false;
   }
   if (m.fortran) {
@@ -242,6 +252,16 @@ int pems_Op_free(MPI_Op *op) {
 }
 
 /* --- in a checkpoint ------------------------------------------------------ */
+
+const char *ops_obstacle(const struct rank *rank) {
+  const struct carried *c = NULL;
+  while ((c = carried_next(rank->vp->rank, HANDLE_OP, c))) {
+    if (made_of((MPI_Op)c->real).foreign) {
+      return "operations of another language";
+    }
+  }
+  return NULL;
+}
 
 void ops_save(const struct rank *rank, struct parcel *to) {
   const struct carried *c = NULL;

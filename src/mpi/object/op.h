@@ -24,10 +24,13 @@ bool op_call(const void *in, void *inout, MPI_Count n, MPI_Datatype type,
              MPI_Op op);
 /* Its function is a subroutine of Fortran's. False: nobody has noted it. */
 bool op_set_fortran(MPI_Op op);
+/* The real library knows more of it than how it was made, and calls it. */
+void op_set_foreign(MPI_Op op);
 
-/* Those that the rank's program has, in a checkpoint. The second one returns an
+/* Those that the rank's program has, in a checkpoint. The last one returns an
    errno value, or 0. */
 struct rank;
+const char *ops_obstacle(const struct rank *rank);
 void ops_save(const struct rank *rank, struct parcel *to);
 int ops_load(struct rank *rank, struct parcel *from);
 

@@ -4,6 +4,8 @@
 #include "base/need.h"
 #include "mpi/object/attribute.h"
 #include "mpi/object/comm.h"
+#include "mpi/object/op.h"
+#include "mpi_abi/carried.h"
 #include "os/native.h"
 
 #include <dlfcn.h>
@@ -100,6 +102,20 @@ EXPORTED void ompi_cxx_errhandler_set_callbacks(MPI_Errhandler handle,
   if (errhandler_note(&handle, comm)) {
     need_fail("error handler"); /* the bindings cannot be told */
   }
+}
+
+/* --- operations --- */
+
+/* The real library calls the bindings' function, which calls f. */
+typedef void set_callback(MPI_Op op, MPI_User_function *f);
+
+EXPORTED set_callback ompi_op_set_cxx_callback;
+EXPORTED void ompi_op_set_cxx_callback(MPI_Op op, MPI_User_function *f) {
+  set_callback *real_one;
+  const MPI_Op behind = handles_fixed ? carried_real_Op(op) : op;
+  *(void **)&real_one = dlsym(RTLD_NEXT, "ompi_op_set_cxx_callback");
+  real_one(behind, f);
+  op_set_foreign(behind);
 }
 
 /* --- attributes --- */

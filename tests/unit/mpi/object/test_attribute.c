@@ -243,6 +243,42 @@ START_TEST(a_freed_keyval_lives_in_its_attributes) {
 }
 END_TEST
 
+/* As in another process: keyvals first, then what is on an object. */
+START_TEST(a_checkpoint_has_keyvals_and_attributes) {
+  struct parcel p = {0};
+  int gone = key[0] = make(copy, note), next;
+  key[1] = make(copy, note);
+  set(key[0], &key[0]);
+  set(key[1], &key[1]);
+  attribute_keyval_free(ATTRIBUTE_COMM, &gone);
+  ck_assert_ptr_null(attribute_keyvals_obstacle(&rank));
+  attribute_keyvals_save(&rank, &p);
+  attributes_save(object, &p);
+  attributes_save(NULL, &p);
+  end();
+  start();
+  ck_assert_int_eq(attribute_keyvals_load(&rank, &p), 0);
+  ck_assert_int_eq(attributes_load(&object, &p), 0);
+  ck_assert_int_eq(attributes_load(&other, &p), 0);
+  ck_assert(!p.failed && p.at == p.n);
+  parcel_free(&p);
+  ck_assert_ptr_eq(get(object, key[0]), &key[0]);
+  ck_assert_ptr_eq(get(object, key[1]), &key[1]);
+  ck_assert_ptr_null(other);
+  next = make(copy, note);
+  ck_assert_int_gt(next, key[1]);
+  attribute_keyval_is_foreign(next);
+  ck_assert_ptr_nonnull(attribute_keyvals_obstacle(&rank));
+  /* In the reverse order of setting; the keyval that was freed goes then. */
+  ck_assert_int_eq(attributes_delete(0, &object), MPI_SUCCESS);
+  ck_assert_int_eq(calls, 2);
+  ck_assert_int_eq(order[0], key[1]);
+  ck_assert_int_eq(order[1], key[0]);
+  ck_assert_int_eq(set(key[0], key), MPI_ERR_OTHER);
+  ck_assert_int_eq(set(key[1], key), MPI_SUCCESS);
+}
+END_TEST
+
 int main(void) {
   Suite *const suite = suite_create("attribute");
   TCase *const t = tcase_create("all");
@@ -256,6 +292,7 @@ int main(void) {
   tcase_add_test(t, predefined_ones_are_read_and_copied_only);
   tcase_add_test(t, keyvals_of_others_are_none);
   tcase_add_test(t, a_freed_keyval_lives_in_its_attributes);
+  tcase_add_test(t, a_checkpoint_has_keyvals_and_attributes);
   suite_add_tcase(suite, t);
   return check_run(suite);
 }
