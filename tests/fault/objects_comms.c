@@ -22,7 +22,8 @@ enum { YOUNG = 3 };
 
 static MPI_Comm comms[COMMS];
 static MPI_Fint numbers[COMMS];
-static MPI_Comm young[YOUNG]; /* others in each step */
+static MPI_Comm young[YOUNG]; /* others in each step, */
+static MPI_Comm twins[YOUNG]; /* all of one communicator */
 
 static void make_simple(void) {
   MPI_Group world, part;
@@ -61,9 +62,8 @@ static void make_topologies(void) {
   MPI_Dist_graph_create(MPI_COMM_WORLD, 1, &rank, &one, &next, &weight,
                         MPI_INFO_NULL, 0, &comms[DIST]);
   const int from = (rank + size - 1) % size;
-  MPI_Dist_graph_create_adjacent(MPI_COMM_WORLD, 1, &from, MPI_UNWEIGHTED, 1,
-                                 &next, MPI_UNWEIGHTED, MPI_INFO_NULL, 0,
-                                 &comms[ADJACENT]);
+  MPI_Dist_graph_create_adjacent(MPI_COMM_WORLD, 1, &from, &one, 1, &next, &one,
+                                 MPI_INFO_NULL, 0, &comms[ADJACENT]);
   free(index);
   free(edges);
 }
@@ -87,6 +87,8 @@ static void objects_make(void) {
   MPI_Comm_set_name(MPI_COMM_WORLD, "all of them");
   for (int i = 0; i < YOUNG; i++) {
     MPI_Comm_split(MPI_COMM_WORLD, rank / 2, rank, &young[i]);
+    /* In this order, the one that counts as another would is still there. */
+    MPI_Comm_dup(comms[QUARTER], &twins[2 * i % YOUNG]);
   }
 }
 
@@ -163,6 +165,13 @@ static void renew(int s) {
   MPI_Comm_split(made, (rank + s) % 2, rank, c);
   communicate(made, s);
   MPI_Comm_free(&made);
+  MPI_Comm_free(&twins[s % YOUNG]);
+  MPI_Comm_dup(comms[QUARTER], &twins[s % YOUNG]);
+  for (int i = 1; i < YOUNG; i++) {
+    int result;
+    MPI_Comm_compare(twins[s % YOUNG], twins[(s + i) % YOUNG], &result);
+    expect(result == MPI_CONGRUENT, "a new communicator is another one");
+  }
   if (comms[AMONG] != MPI_COMM_NULL) {
     MPI_Group group;
     MPI_Comm_group(comms[AMONG], &group);
@@ -197,5 +206,6 @@ static void objects_free(void) {
   }
   for (int i = 0; i < YOUNG; i++) {
     MPI_Comm_free(&young[i]);
+    MPI_Comm_free(&twins[i]);
   }
 }
