@@ -3,6 +3,8 @@ libpemsbase_la_SOURCES += \
   src/checkpoint/blocks.h \
   src/checkpoint/manifest.c \
   src/checkpoint/manifest.h \
+  src/checkpoint/parcel.c \
+  src/checkpoint/parcel.h \
   src/checkpoint/shelf.c \
   src/checkpoint/shelf.h \
   src/checkpoint/show.c \
@@ -13,6 +15,7 @@ libpemsbase_la_SOURCES += \
 UNIT_TESTS += \
   tests/unit/checkpoint/test_blocks \
   tests/unit/checkpoint/test_manifest \
+  tests/unit/checkpoint/test_parcel \
   tests/unit/checkpoint/test_shelf \
   tests/unit/checkpoint/test_wish
 EXTRA_DIST += src/checkpoint/README.md

@@ -225,7 +225,7 @@ int checkpoint_next(struct checkpoint_in *in, struct checkpoint_block *b,
     return code;
   }
   if (h.magic != magic || h.n > CHECKPOINT_LARGEST || h.kind < CHECKPOINT_END ||
-      h.kind > CHECKPOINT_EXITS || (h.kind == CHECKPOINT_END) != (h.n == 0)) {
+      h.kind > CHECKPOINT_OBJECTS || (h.kind == CHECKPOINT_END) != (h.n == 0)) {
     return wrong(in, error, "it was changed there");
   }
   *b = (struct checkpoint_block){h.kind, h.at, h.n};

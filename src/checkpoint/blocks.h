@@ -18,6 +18,7 @@ enum checkpoint_kind {
   CHECKPOINT_STACK,   /* bytes at an address of its stack */
   CHECKPOINT_NAMES,   /* texts, each ended with '\0' */
   CHECKPOINT_EXITS,   /* functions to call when it ends */
+  CHECKPOINT_OBJECTS, /* of MPI, that its program has */
 };
 
 enum { CHECKPOINT_LARGEST = 1 << 20 }; /* bytes of a block */

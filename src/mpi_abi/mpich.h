@@ -17,14 +17,11 @@ static inline void *abi_numbered(int number) {
 static inline int abi_number(const void *object) {
   return handle_c2f((struct handle *)(uintptr_t)object);
 }
-static inline void *abi_address(const void *handle) {
-  return (void *)(uintptr_t)handle;
-}
 
 #define ABI_OBJECT(handle)                                                     \
-  _Generic((handle), int: abi_numbered, default: abi_address)(handle)
+  _Generic((handle), int: abi_numbered, default: handle_behind)(handle)
 #define ABI_HANDLE(type, object)                                               \
-  ((type) _Generic((type)0, int: abi_number, default: abi_address)(object))
+  ((type) _Generic((type)0, int: abi_number, default: handle_shown)(object))
 
 #define ABI_CLASS_OF_NULL(class) MPI_ERR_ARG
 

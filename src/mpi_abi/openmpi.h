@@ -2,14 +2,15 @@
 #ifndef PEMS_MPI_ABI_OPENMPI_H
 #define PEMS_MPI_ABI_OPENMPI_H
 
+#include "mpi_abi/handle.h"
 #include "mpi_below/real.h"
 
 #include <mpi.h>
 #include <stdbool.h>
 #include <stddef.h>
 
-#define ABI_OBJECT(handle) ((void *)(handle))
-#define ABI_HANDLE(type, object) ((type)(void *)(object))
+#define ABI_OBJECT(handle) handle_behind(handle)
+#define ABI_HANDLE(type, object) ((type)handle_shown(object))
 
 typedef void *abi_holder;
 

@@ -4,6 +4,7 @@
 #ifndef PEMS_MPI_ABI_STANDARD_H
 #define PEMS_MPI_ABI_STANDARD_H
 
+#include "mpi_abi/handle.h"
 #include "mpi_below/real.h"
 
 #include <mpi.h>
@@ -13,10 +14,10 @@
 
 /* No object lies in the first page. */
 static inline void *abi_object(const void *handle) {
-  return (uintptr_t)handle < 4096 ? NULL : (void *)(uintptr_t)handle;
+  return (uintptr_t)handle < 4096 ? NULL : handle_behind(handle);
 }
 #define ABI_OBJECT(handle) abi_object(handle)
-#define ABI_HANDLE(type, object) ((type)(void *)(object))
+#define ABI_HANDLE(type, object) ((type)handle_shown(object))
 
 #define ABI_CLASS_OF_NULL(class) MPI_ERR_ARG
 

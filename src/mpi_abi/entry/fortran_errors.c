@@ -12,9 +12,10 @@ static MPI_Fint number_of(void *handle) {
     return MPI_Comm_c2f(handle);
   }
   /* MPI_FILE_NULL and MPI_WIN_NULL are 0. */
-  return handle_is(handle, HANDLE_COMM) || handle_is(handle, HANDLE_WIN) ||
-                 handle_is(handle, HANDLE_FILE)
-             ? handle_c2f(handle)
+  void *const object = ABI_OBJECT(handle);
+  return handle_is(object, HANDLE_COMM) || handle_is(object, HANDLE_WIN) ||
+                 handle_is(object, HANDLE_FILE)
+             ? handle_c2f(object)
              : 0;
 }
 

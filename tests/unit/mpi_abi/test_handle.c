@@ -6,7 +6,9 @@
 #include <limits.h>
 #include <stdlib.h>
 
+#include "base/self.h"
 #include "check_main.h"
+#include "vp/vp.h"
 
 struct thing {
   struct handle handle;
@@ -69,6 +71,49 @@ START_TEST(test_numbers_of_nothing) {
 }
 END_TEST
 
+/* Each rank has numbers of its own, which another process can give out again.
+ */
+START_TEST(test_fixed_handles_come_again) {
+  enum { N = 200 }; /* more than a chunk */
+  static struct thing t[2][N], again[N];
+  struct vp vp[2] = {{.rank = 1}, {.rank = 2}};
+  handles_fix(3);
+  for (int i = 0; i < N; i++) {
+    for (int r = 0; r < 2; r++) {
+      self.vp = &vp[r];
+      t[r][i].handle = handle_make(HANDLE_COMM);
+      const MPI_Comm comm = ABI_HANDLE(MPI_Comm, &t[r][i]);
+      ck_assert((void *)(intptr_t)comm != &t[r][i]);
+      ck_assert_ptr_eq(ABI_OBJECT(comm), &t[r][i]);
+    }
+  }
+  int number[N];
+  for (int i = 0; i < N; i++) {
+    number[i] = t[1][i].handle.fortran;
+    ck_assert_ptr_eq(handle_next(2, i ? number[i - 1] : 0), &t[1][i].handle);
+    ck_assert(!handle_restore(&again[i].handle, number[i])); /* in use */
+  }
+  ck_assert_ptr_null(handle_next(2, number[N - 1]));
+  ck_assert_ptr_null(handle_next(0, 0));
+  for (int i = 0; i < N; i++) {
+    handle_end(&t[1][i].handle);
+  }
+  /* Some of them, in another order: the others are free. */
+  for (int i = N - 1; i >= 0; i -= 2) {
+    again[i].handle = handle_make(HANDLE_WIN);
+    ck_assert(handle_restore(&again[i].handle, number[i]));
+    ck_assert_ptr_eq(handle_numbered(number[i]), &again[i].handle);
+  }
+  struct thing one = {.handle = handle_make(HANDLE_COMM)};
+  const int next = handle_c2f(&one.handle);
+  ck_assert_int_le(next, number[N - 1]);
+  ck_assert_ptr_eq(handle_numbered(next), &one.handle);
+  self.vp = &vp[0];
+  ck_assert(!handle_restore(&t[1][0].handle, number[0])); /* another rank's */
+  ck_assert(!handle_restore(&t[1][0].handle, 5));
+}
+END_TEST
+
 int main(void) {
   Suite *const suite = suite_create("handle");
   TCase *const c = tcase_create("handle");
@@ -76,6 +121,7 @@ int main(void) {
   tcase_add_test(c, test_handles_of_the_library_are_none_of_ours);
   tcase_add_test(c, test_numbers_are_unique_and_come_again);
   tcase_add_test(c, test_numbers_of_nothing);
+  tcase_add_test(c, test_fixed_handles_come_again);
   suite_add_tcase(suite, c);
   return check_run(suite);
 }
