@@ -95,7 +95,7 @@ expect_clean
 end
 
 for write in 3 60 130; do
-  begin "the ${write}th write fails"
+  begin "write $write fails"
   rm -rf "$shelf"
   PEMS_TEST_CHECKPOINT=eio:$write run -n 5 --pems-procs=1 \
     --pems-checkpoint="$shelf,every=1,keep=99" "$underway" 3
