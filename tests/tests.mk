@@ -152,6 +152,7 @@ FAULT_TESTS = \
   tests/fault/check.sh \
   tests/fault/checkpoint.sh \
   tests/fault/checkpoint_objects.sh \
+  tests/fault/checkpoint_messages.sh \
   tests/fault/counted.sh \
   tests/fault/ranks.sh \
   tests/fault/deadlock.sh \
@@ -335,6 +336,7 @@ tests_unit_mpi_object_test_group_LDFLAGS = $(WRAP_MEMORY)
 tests_unit_mpi_object_test_shortage_LDFLAGS = $(WRAP_MEMORY)
 tests_unit_mpi_object_test_type_attribute_LDFLAGS = $(WRAP_MEMORY)
 tests_unit_mpi_p2p_test_buffered_LDFLAGS = $(WRAP_MEMORY)
+tests_unit_mpi_p2p_test_p2p_save_LDFLAGS = $(WRAP_MEMORY)
 tests_unit_mpi_request_test_request_shortage_LDFLAGS = $(WRAP_MEMORY)
 tests_unit_mpi_verify_test_verify_shortage_LDFLAGS = $(WRAP_MEMORY)
 tests_unit_mpi_verify_test_deadlock_LDFLAGS = $(WRAP_MEMORY) \

@@ -9,6 +9,8 @@ libpemsbase_la_SOURCES += \
   src/checkpoint/shelf.h \
   src/checkpoint/show.c \
   src/checkpoint/show.h \
+  src/checkpoint/stream.c \
+  src/checkpoint/stream.h \
   src/checkpoint/wish.c \
   src/checkpoint/wish.h
 
@@ -17,5 +19,6 @@ UNIT_TESTS += \
   tests/unit/checkpoint/test_manifest \
   tests/unit/checkpoint/test_parcel \
   tests/unit/checkpoint/test_shelf \
+  tests/unit/checkpoint/test_stream \
   tests/unit/checkpoint/test_wish
 EXTRA_DIST += src/checkpoint/README.md

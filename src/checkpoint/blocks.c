@@ -101,8 +101,31 @@ int checkpoint_create(struct checkpoint_out *o, const char *path,
                     : cannot(error, errno, "cannot write a checkpoint", path);
 }
 
+int checkpoint_create_more(struct checkpoint_out *o, const char *path,
+                           const struct checkpoint_tail *tail,
+                           struct pems_error *error) {
+  const off_t end = (off_t)tail->sum.bytes;
+  *o = (struct checkpoint_out){
+      .fd = -1, .blocks = tail->blocks, .sum = tail->sum};
+  snprintf(o->path, sizeof(o->path), "%s", path);
+  o->fd = open(path, O_WRONLY | O_CLOEXEC);
+  return o->fd >= 0 && ftruncate(o->fd, end) == 0 &&
+                 lseek(o->fd, end, SEEK_SET) == end
+             ? 0
+             : cannot(error, errno, "cannot write a checkpoint", path);
+}
+
+int checkpoint_put_changing(struct checkpoint_out *o,
+                            struct pems_error *error) {
+  o->copy = native_alloc(CHECKPOINT_LARGEST);
+  return o->copy ? 0 : failure(error, ENOMEM, "out of memory: checkpoint");
+}
+
 static int put(struct checkpoint_out *o, enum checkpoint_kind kind, uint64_t at,
                const void *p, size_t n, struct pems_error *error) {
+  if (o->copy && n) {
+    p = memcpy(o->copy, p, n);
+  }
   struct head h = {magic, kind, at, n, 0};
   h.sum = sum_of(&h, p);
   struct iovec io[] = {{&h, sizeof(h)}, {(void *)(uintptr_t)p, n}};
@@ -167,6 +190,7 @@ int checkpoint_put_memory(struct checkpoint_out *o, const void *p, size_t n,
 
 int checkpoint_finish(struct checkpoint_out *o, struct checkpoint_sum *sum,
                       struct pems_error *error) {
+  o->tail = (struct checkpoint_tail){o->blocks, o->sum};
   int code = put(o, CHECKPOINT_END, o->blocks, NULL, 0, error);
   if (!code && fdatasync(o->fd) != 0) {
     code = cannot(error, errno, "cannot write a checkpoint", o->path);
@@ -180,6 +204,8 @@ void checkpoint_close(struct checkpoint_out *o) {
     close(o->fd);
   }
   o->fd = -1;
+  native_free(o->copy);
+  o->copy = NULL;
 }
 
 /* --- reading --- */
@@ -225,7 +251,7 @@ int checkpoint_next(struct checkpoint_in *in, struct checkpoint_block *b,
     return code;
   }
   if (h.magic != magic || h.n > CHECKPOINT_LARGEST || h.kind < CHECKPOINT_END ||
-      h.kind > CHECKPOINT_OBJECTS || (h.kind == CHECKPOINT_END) != (h.n == 0)) {
+      h.kind >= CHECKPOINT_KINDS || (h.kind == CHECKPOINT_END) != (h.n == 0)) {
     return wrong(in, error, "it was changed there");
   }
   *b = (struct checkpoint_block){h.kind, h.at, h.n};

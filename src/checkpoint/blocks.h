@@ -19,6 +19,9 @@ enum checkpoint_kind {
   CHECKPOINT_NAMES,   /* texts, each ended with '\0' */
   CHECKPOINT_EXITS,   /* functions to call when it ends */
   CHECKPOINT_OBJECTS, /* of MPI, that its program has */
+  /* Its requests, and messages that it has not received: */
+  CHECKPOINT_MESSAGES,
+  CHECKPOINT_KINDS,
 };
 
 enum { CHECKPOINT_LARGEST = 1 << 20 }; /* bytes of a block */
@@ -34,11 +37,20 @@ struct checkpoint_sum {
   uint64_t bytes, sum;
 };
 
+/* What a file has before its end. */
+struct checkpoint_tail {
+  uint64_t blocks;
+  struct checkpoint_sum sum;
+};
+
 struct checkpoint_out {
   int fd;
   char path[PATH_MAX];
   uint64_t blocks;
   struct checkpoint_sum sum;
+  struct checkpoint_tail tail; /* when it is finished */
+  char *copy; /* NULL: what is written does not change meanwhile; else bytes of
+                 a block */
 };
 
 /* All return 0, or an errno value with *error filled in, and are for one thread
@@ -47,6 +59,14 @@ struct checkpoint_out {
 /* A new file. After any error it is of no use, but is to be closed. */
 int checkpoint_create(struct checkpoint_out *o, const char *path,
                       struct pems_error *error);
+/* A file that was finished: more is to be added to it, and it is to be finished
+   once more. */
+int checkpoint_create_more(struct checkpoint_out *o, const char *path,
+                           const struct checkpoint_tail *tail,
+                           struct pems_error *error);
+/* From now on what is added may be written to by others meanwhile: which of its
+   bytes are in the file is then not known, but their sums are right. */
+int checkpoint_put_changing(struct checkpoint_out *o, struct pems_error *error);
 /* Adds n bytes from p, cut into blocks; none for 0 bytes. */
 int checkpoint_put(struct checkpoint_out *o, enum checkpoint_kind kind,
                    uint64_t at, const void *p, size_t n,

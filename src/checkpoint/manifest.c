@@ -27,6 +27,7 @@ static const struct number {
     {"context", offsetof(struct manifest, context)},
     {"stack", offsetof(struct manifest, stack)},
     {"images", offsetof(struct manifest, images)},
+    {"messages", offsetof(struct manifest, messages)},
     {"landmark", offsetof(struct manifest, landmark)},
     {"stack-guard", offsetof(struct manifest, guards.stack)},
     {"pointer-guard", offsetof(struct manifest, guards.pointer)},

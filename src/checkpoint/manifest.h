@@ -23,6 +23,7 @@ struct manifest {
   uint64_t time;                   /* seconds since 1970 */
   uint64_t stack_limit;            /* of processes */
   uint64_t context, stack, images; /* bytes: where contexts lie (layout) */
+  uint64_t messages; /* ranks that have requests or messages under way */
   uint64_t landmark; /* where something of libpems is, to be sure */
   struct fixed_guards guards;
   struct checkpoint_sum identity; /* of the file beside it: bytes and sum */

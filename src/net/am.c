@@ -200,10 +200,13 @@ static void count_all(uint64_t sum[2]) {
 
 /* Until two looks in a row find that all that was sent has been handled, and
    that nothing was sent between them. What no handler has taken by then, no
-   handler will: all VPs have ended. */
-static void wait_quiet(void) {
+   handler will, unless VPs go on. */
+void am_settle(void) {
   const struct timespec pause = {0, 100000};
   uint64_t before[2], now[2];
+  if (!atomic_load(&am.running)) {
+    return;
+  }
   count_all(now);
   do {
     if (now[0] != now[1]) {
@@ -212,6 +215,10 @@ static void wait_quiet(void) {
     memcpy(before, now, sizeof(now));
     count_all(now);
   } while (now[0] != now[1] || now[0] != before[0] || now[1] != before[1]);
+}
+
+bool am_keeps(void) {
+  return atomic_load(&am.running) && deferred_some();
 }
 
 /* --- start and stop --- */
@@ -274,7 +281,7 @@ static void free_all(void) {
 
 void am_stop(void) {
   if (atomic_load(&am.running)) {
-    wait_quiet();
+    am_settle();
     stop_threads();
     free_all();
   }

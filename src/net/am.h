@@ -69,6 +69,12 @@ struct am_stream {
 };
 void am_stream_start(struct am_stream *s);
 
+/* By one thread of each process, which takes part in all of them: returns when
+   all that was sent anywhere has been handled, and nobody sends more. At once
+   where P = 1. */
+void am_settle(void);
+/* After that: are there messages here that no handler has taken? */
+bool am_keeps(void);
 /* How many messages have been sent and handled so far: equal sums over all
    processes, twice, and nothing moves any more. */
 void am_counts(uint64_t *sent, uint64_t *handled);

@@ -71,6 +71,10 @@ bool deferred_any(enum am_kind kind, uint64_t key) {
   return deferred.lines && line_of(kind, key);
 }
 
+bool deferred_some(void) {
+  return deferred.lines > 0;
+}
+
 /* In memory, unless there is no room there, and some on the disk. */
 static struct kept *kept_new(const char *bytes, size_t n) {
   uint64_t place = 0;

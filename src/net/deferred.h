@@ -18,6 +18,8 @@ typedef bool deferred_take(enum am_kind kind, int process, uint64_t key,
 
 /* Whether a message of that kind and key must stand behind others. */
 bool deferred_any(enum am_kind kind, uint64_t key);
+/* Is there any? */
+bool deferred_some(void);
 /* Keeps a copy of the message as the last one of its kind and key. */
 void deferred_keep(enum am_kind kind, int process, uint64_t key,
                    const char *bytes, size_t n);

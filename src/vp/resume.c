@@ -168,26 +168,22 @@ static int load_stack(struct vp *vp, const struct resume *at,
 }
 
 int resume_load(struct vp *vp, struct resume *at, struct checkpoint_in *in,
-                struct pems_error *error) {
-  struct checkpoint_block b;
-  int code = checkpoint_next(in, &b, error);
-  if (!code && (b.kind != CHECKPOINT_RANK || b.n != sizeof(*at))) {
+                struct checkpoint_block *b, struct pems_error *error) {
+  int code = checkpoint_next(in, b, error);
+  if (!code && (b->kind != CHECKPOINT_RANK || b->n != sizeof(*at))) {
     return strange(in, error, "it is not a rank's");
   }
-  code = code ? code : checkpoint_get(in, &b, at, error);
-  code = code ? code : checkpoint_next(in, &b, error);
-  code = code ? code : exits_load(in, &b, error);
-  code = code ? code : load_heap(vp, in, &b, error);
-  code = code ? code : load_memory(vp, in, &b, error);
+  code = code ? code : checkpoint_get(in, b, at, error);
+  code = code ? code : checkpoint_next(in, b, error);
+  code = code ? code : exits_load(in, b, error);
+  code = code ? code : load_heap(vp, in, b, error);
+  code = code ? code : load_memory(vp, in, b, error);
   if (code) {
     return code;
   }
   context_load_homes(vp->context, &at->homes);
   vp_begin_data(vp);
-  code = load_stack(vp, at, in, &b, error);
-  return code                       ? code
-         : b.kind == CHECKPOINT_END ? 0
-                                    : strange(in, error, "it has more");
+  return load_stack(vp, at, in, b, error);
 }
 
 _Noreturn void resume_go(struct vp *vp, struct resume *at) {

@@ -36,9 +36,9 @@ bool resume_stop(struct resume *at, void (*stopped)(void));
 int resume_save(struct vp *vp, struct resume *at, struct checkpoint_out *o,
                 struct pems_error *error);
 /* On the VP's thread, on another stack, before its program begins: reads what
-   resume_save has written, but for *at. */
+   resume_save has written, but for *at. *b is then the block behind it. */
 int resume_load(struct vp *vp, struct resume *at, struct checkpoint_in *in,
-                struct pems_error *error);
+                struct checkpoint_block *b, struct pems_error *error);
 /* Then: it goes on. */
 _Noreturn void resume_go(struct vp *vp, struct resume *at);
 

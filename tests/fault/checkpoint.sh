@@ -148,9 +148,9 @@ end
 
 # --- what cannot be saved ---
 
-for kind in window:'windows' request:'requests' \
+for kind in window:'windows' request:'a request of MPI_Grequest_start' \
   stream:'memory of the C library' signal:'actions for signals' \
-  mapping:'mappings' thread:'threads' message:'messages' pipe:'a file is open: pipe'; do
+  mapping:'mappings' thread:'threads' pipe:'a file is open: pipe'; do
   rm -rf "$shelf"
   begin "in the way: ${kind%%:*}"
   run -n 3 --pems-checkpoint="$shelf,every=2" "$saved" 12 0 "${kind%%:*}"

@@ -74,6 +74,7 @@ static void tell(const struct request *request, struct request_reason *why) {
 
 static const struct request_class barrier_class = {
     .name = "barrier",
+    .past = true,
     .finish = finish,
     .tell = tell,
 };

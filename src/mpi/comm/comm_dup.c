@@ -54,7 +54,8 @@ int pems_Comm_dup_with_info(MPI_Comm handle, MPI_Info info, MPI_Comm *newcomm) {
 }
 
 /* Done when it begins. */
-static const struct request_class idup_class = {.name = "duplication"};
+static const struct request_class idup_class = {.name = "duplication",
+                                                .past = true};
 
 static int idup(MPI_Comm handle, MPI_Info info, MPI_Comm *newcomm,
                 MPI_Request *request, const char *name) {

@@ -155,6 +155,25 @@ static void layout_measure(struct layout *t) {
              (ptrdiff_t)t->segments[0].len == t->extent;
 }
 
+/* NULL: out of memory. */
+static struct layout *layout_new(ptrdiff_t lb, ptrdiff_t extent,
+                                 const struct layout_segment *segments,
+                                 size_t n) {
+  const size_t bytes = n * sizeof(*segments);
+  struct layout *t = calloc(1, sizeof(*t) + bytes);
+  if (t) {
+    t->holders = 1;
+    t->lb = lb;
+    t->extent = extent;
+    t->nsegments = n;
+    if (bytes > 0) {
+      memcpy(t->segments, segments, bytes);
+    }
+    layout_measure(t);
+  }
+  return t;
+}
+
 static struct layout *layout_make(MPI_Datatype type) {
   struct segments l = {NULL, 0, 0, false};
   const struct envelope e = envelope_of(type);
@@ -165,20 +184,10 @@ static struct layout *layout_make(MPI_Datatype type) {
   } else {
     add_derived(&l, type);
   }
-  const size_t bytes = l.n * sizeof(l.at[0]);
-  struct layout *t = l.failed ? NULL : calloc(1, sizeof(*t) + bytes);
-  if (t) {
-    t->holders = 1;
-    MPI_Count lb, extent;
-    real.Type_get_extent_x(type, &lb, &extent);
-    t->lb = (ptrdiff_t)lb;
-    t->extent = (ptrdiff_t)extent;
-    t->nsegments = l.n;
-    if (bytes > 0) {
-      memcpy(t->segments, l.at, bytes);
-    }
-    layout_measure(t);
-  }
+  MPI_Count lb, extent;
+  real.Type_get_extent_x(type, &lb, &extent);
+  struct layout *t =
+      l.failed ? NULL : layout_new((ptrdiff_t)lb, (ptrdiff_t)extent, l.at, l.n);
   free(l.at);
   return t;
 }
@@ -246,6 +255,16 @@ void layout_release(const struct layout *layout) {
     free(t);
   }
   lock_give(&known.lock);
+}
+
+const struct layout *layout_again(ptrdiff_t lb, ptrdiff_t extent,
+                                  const struct layout_segment *segments,
+                                  size_t n) {
+  self_enter();
+  struct layout *made = layout_new(lb, extent, segments, n);
+  made = made ? share(made) : NULL;
+  self_leave();
+  return made;
 }
 
 static int keyval = MPI_KEYVAL_INVALID;

@@ -41,6 +41,13 @@ void layout_release(const struct layout *layout); /* NULL is allowed */
 /* One more holder of what is held already; NULL is allowed. */
 const struct layout *layout_hold_too(const struct layout *layout);
 
+/* That of n segments (their `before` is found anew), held until
+   layout_release: for what another process has described. NULL if memory is
+   short. */
+const struct layout *layout_again(ptrdiff_t lb, ptrdiff_t extent,
+                                  const struct layout_segment *segments,
+                                  size_t n);
+
 /* A place in memory described by (address, count, datatype). */
 struct layout_span {
   char *base;

@@ -12,6 +12,9 @@
 #include "mpi/job/checkpoint_files.h"
 #include "mpi/job/checkpoint_rank.h"
 #include "mpi/job/restart.h"
+#include "mpi/object/comm.h"
+#include "mpi/p2p/p2p_load.h"
+#include "mpi/p2p/p2p_save.h"
 #include "mpi_abi/handle.h"
 #include "mpi_below/net.h"
 #include "net/am.h"
@@ -34,6 +37,7 @@ static struct {
   struct shelf shelf;
   struct manifest manifest; /* what is the same in all of them, and the next */
   size_t room;
+  struct checkpoint_tail *tail; /* by VP of this process: of its file */
 
   /* Under the scheduler's lock: */
   int stopped;    /* VPs of this process that have written their files */
@@ -88,35 +92,50 @@ static void save(struct vp *vp) {
     shelf_rank(folder, vp->rank, path);
     code = code ? code
                 : checkpoint_rank_save(vp, record, path,
-                                       &all.manifest.rank[vp->rank], &error);
+                                       &all.manifest.rank[vp->rank],
+                                       &all.tail[vp->index], &error);
   }
   if (code) {
     note_failure(vp->rank, &error);
   }
 }
 
-/* Until nothing is on its way between processes, where all ranks have stopped.
- */
-static void drain(void) {
-  const struct timespec pause = {0, 2000000};
-  uint64_t now[2], before = UINT64_MAX;
-  while (net_size() > 1) {
-    am_counts(&now[0], &now[1]);
-    net_sum(now, 2);
-    if (now[0] == now[1] && now[0] == before) {
-      return;
-    }
-    before = now[0];
-    nanosleep(&pause, NULL);
+/* Adds what a VP's file lacks, which it may have got since it was written. */
+static void add(const struct vp *vp) {
+  struct pems_error error;
+  char folder[PATH_MAX], path[PATH_MAX];
+  bool any = false;
+  int code = shelf_begin(&all.shelf, all.manifest.sequence, folder, &error);
+  shelf_rank(folder, vp->rank, path);
+  code = code ? code
+              : checkpoint_rank_add(vp, path, &all.tail[vp->index],
+                                    &all.manifest.rank[vp->rank], &any, &error);
+  all.manifest.messages += any;
+  if (code) {
+    note_failure(vp->rank, &error);
   }
+}
+
+/* A collective call that not all members have made. */
+static bool is_in_call(const struct vp *vp) {
+  const struct comm *c = vp->mpi->comms;
+  while (c && !c->team->colls) {
+    c = c->next;
+  }
+  return c;
 }
 
 static void check_all(void) {
   struct pems_error error;
   for (int i = 0; i < vps.n; i++) {
-    if (checkpoint_rank_check_messages(&vps.item[i], &error)) {
+    if (is_in_call(&vps.item[i])) {
+      failure(&error, ENOTSUP, "it has a collective call under way");
       note_failure(vps.item[i].rank, &error);
     }
+  }
+  if (p2p_save_early() || am_keeps()) {
+    failure(&error, ENOTSUP, "messages for calls that a rank has not made yet");
+    note_failure(-1, &error);
   }
   if (checkpoint_files_check(all.shelf.dir, &error)) {
     note_failure(-1, &error);
@@ -167,13 +186,17 @@ static int complete(struct pems_error *error) {
 /* All processes know what each rank has written. */
 static void share_sums(void) {
   net_sum((uint64_t *)all.manifest.rank, 2 * all.manifest.v);
+  net_sum(&all.manifest.messages, 1);
 }
 
 /* By the last VP of each process: all ranks of the job have stopped. */
-static void finish(void) {
+static void finish(struct vp *vp) {
   struct pems_error error;
-  drain();
+  am_settle();
   check_all();
+  for (int i = 0; i < vps.n && !all.failed; i++) {
+    add(&vps.item[i]);
+  }
   int first = net_first_failed(all.failed);
   if (first < 0) {
     share_sums();
@@ -189,26 +212,30 @@ static void finish(void) {
     shelf_abandon(&all.shelf, all.manifest.sequence);
   }
   all.manifest.sequence++;
+  all.manifest.messages = 0;
   memset(all.manifest.rank, 0,
          (size_t)all.manifest.v * sizeof(*all.manifest.rank));
   net_barrier(); /* nobody writes to the next one while this one is removed */
+  run_queue_lock();
+  all.failed = false;
+  checkpoint_ask_done_locked(vp->superstep);
+  run_queue_unlock();
 }
 
-static void stop_with_others(struct vp *vp) {
+/* Waits for all VPs of this process; the last one calls last(). */
+static void meet(struct vp *vp, void (*last)(struct vp *vp), const char *what) {
   run_queue_lock();
   const uint64_t round = all.round;
   if (++all.stopped == vps.n) {
     run_queue_unlock();
-    finish();
+    last(vp);
     run_queue_lock();
     all.stopped = 0;
-    all.failed = false;
     all.round++;
-    checkpoint_ask_done_locked(vp->superstep);
     run_queue_wake_locked(&all.waiting);
   }
   while (all.round == round) {
-    run_queue_wait_locked(vp, &all.waiting, "a checkpoint");
+    run_queue_wait_locked(vp, &all.waiting, what);
   }
   run_queue_unlock();
 }
@@ -220,10 +247,32 @@ static void stopped(void) {
   if (checkpoint_ask_await(vp)) {
     all.manifest.superstep = vp->superstep;
     save(vp);
-    stop_with_others(vp);
+    meet(vp, finish, "a checkpoint");
   }
   native_free(record);
   record = NULL;
+}
+
+/* By the last VP of each process that goes on from a checkpoint. */
+static void bind_messages(struct vp *vp) {
+  (void)vp;
+  net_barrier();
+  p2p_load_bind();
+  am_settle();
+  if (!p2p_load_bound()) {
+    msg_fail(
+        MSG_FAILED,
+        "checkpoint: %s: a message whose sender has none: restart from the "
+        "one before",
+        restart_folder());
+  }
+}
+
+/* Nobody sends or receives before all have what they had. */
+static void go_on_with_others(struct vp *vp) {
+  if (restart_from()->messages) {
+    meet(vp, bind_messages, "the others of the restart");
+  }
 }
 
 /* In another process the rank goes on in resume_stop. */
@@ -234,6 +283,9 @@ static __attribute__((noinline)) void stop_here(void) {
   record = need_zalloc(1, sizeof(*record), "checkpoint");
   record->from = (uintptr_t)context_stack_boundary(apart);
   const bool resumed = resume_stop(record, stopped);
+  if (resumed) {
+    go_on_with_others(self.vp);
+  }
   vp_program_goes_on(self.vp, left || resumed);
   self_leave();
 }
@@ -330,11 +382,15 @@ void checkpoint_start(void) {
   if (was) {
     vp_restart = go_on;
   }
+  if (restart_fixed()) {
+    handles_fix(vps.plan.v);
+  }
   checkpoint_ask_prepare(&all.wish, was ? was->superstep : 0);
   if (all.on) {
     all.manifest.context = all.room;
     all.manifest.stack = stack_size() - stack_top();
     all.manifest.images = restart_images();
+    all.tail = need_zalloc((size_t)vps.n, sizeof(*all.tail), "checkpoint");
     checkpoint_files_note();
     checkpoint_ask_start();
     vp_superstep = on_superstep;
@@ -345,5 +401,6 @@ void checkpoint_end(void) {
   if (all.on) {
     checkpoint_ask_end();
     shelf_close(&all.shelf);
+    native_free(all.tail);
   }
 }

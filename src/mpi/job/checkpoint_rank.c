@@ -7,8 +7,8 @@
 #include "interpose/keys.h"
 #include "mpi/job/checkpoint_objects.h"
 #include "mpi/object/comm.h"
-#include "mpi/p2p/endpoint.h"
-#include "mpi/request/request.h"
+#include "mpi/p2p/p2p_load.h"
+#include "mpi/p2p/p2p_save.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -20,9 +20,7 @@
 /* --- what stands in the way ---------------------------------------------- */
 
 static const char *of_mpi(const struct rank *rank) {
-  return rank->requests || rank->unended ? "requests that are not freed"
-         : rank->buffered                ? "a buffer of MPI_Buffer_attach"
-         : rank->vp->unsaved
+  return rank->vp->unsaved
              ? "sessions, error classes or data representations of MPI"
              : checkpoint_objects_obstacle(rank);
 }
@@ -40,33 +38,13 @@ static const char *of_process(const struct vp *vp) {
 }
 
 int checkpoint_rank_check(const struct vp *vp, struct pems_error *error) {
+  const char *function = NULL;
   const char *what = of_mpi(vp->mpi);
   what = what ? what : of_process(vp);
-  return what ? failure(error, ENOTSUP, "it has %s", what) : 0;
-}
-
-static bool has_messages(const struct comm *comm) {
-  const struct endpoint *const e =
-      comm->team->endpoints ? comm->team->endpoints[comm->index] : NULL;
-  for (int channel = 0; e && channel < CHANNELS; channel++) {
-    if (e->meeting[channel] && e->meeting[channel]->letters.first) {
-      return true;
-    }
-  }
-  return false;
-}
-
-int checkpoint_rank_check_messages(const struct vp *vp,
-                                   struct pems_error *error) {
-  bool has = false;
-  run_queue_lock();
-  for (const struct comm *c = vp->mpi->comms; c; c = c->next) {
-    has |= has_messages(c);
-  }
-  run_queue_unlock();
-  return has ? failure(error, ENOTSUP,
-                       "it has messages that it has not received")
-             : 0;
+  what = what ? what : p2p_save_stop(vp->mpi, &function);
+  return what ? failure(error, ENOTSUP, "it has %s%s", what,
+                        function ? function : "")
+              : 0;
 }
 
 /* --- its file -------------------------------------------------------------
@@ -102,7 +80,9 @@ static int give_facts(const struct vp *vp, const struct facts *f,
 }
 
 int checkpoint_rank_save(struct vp *vp, struct resume *at, const char *path,
-                         struct checkpoint_sum *sum, struct pems_error *error) {
+                         struct checkpoint_sum *sum,
+                         struct checkpoint_tail *tail,
+                         struct pems_error *error) {
   struct checkpoint_out out;
   struct facts facts;
   struct parcel objects = {0};
@@ -113,12 +93,40 @@ int checkpoint_rank_save(struct vp *vp, struct resume *at, const char *path,
   checkpoint_objects_save(vp->mpi, &objects);
   facts.objects = objects.n;
   code = checkpoint_create(&out, path, error);
+  if (!code && p2p_save_receives(vp->mpi)) {
+    code = checkpoint_put_changing(&out, error);
+  }
   code = code ? code
               : checkpoint_put(&out, CHECKPOINT_NAMES, 0, &facts, sizeof(facts),
                                error);
   code = code ? code : parcel_save(&objects, CHECKPOINT_OBJECTS, &out, error);
   parcel_free(&objects);
   code = code ? code : resume_save(vp, at, &out, error);
+  code = code ? code : checkpoint_finish(&out, sum, error);
+  *tail = out.tail;
+  checkpoint_close(&out);
+  return code;
+}
+
+static int add_messages(struct rank *rank, struct checkpoint_out *out,
+                        struct pems_error *error) {
+  struct checkpoint_writer to;
+  checkpoint_write_begin(&to, out, CHECKPOINT_MESSAGES, error);
+  p2p_save(rank, &to);
+  return checkpoint_write_end(&to);
+}
+
+int checkpoint_rank_add(const struct vp *vp, const char *path,
+                        const struct checkpoint_tail *tail,
+                        struct checkpoint_sum *sum, bool *any,
+                        struct pems_error *error) {
+  struct checkpoint_out out;
+  *any = p2p_save_any(vp->mpi);
+  if (!*any) {
+    return 0;
+  }
+  int code = checkpoint_create_more(&out, path, tail, error);
+  code = code ? code : add_messages(vp->mpi, &out, error);
   code = code ? code : checkpoint_finish(&out, sum, error);
   checkpoint_close(&out);
   return code;
@@ -147,12 +155,28 @@ static int load_facts(const struct vp *vp, struct checkpoint_in *in,
   return code ? code : load_objects(vp->mpi, facts.objects, in, error);
 }
 
+static int load_messages(struct rank *rank, struct checkpoint_in *in,
+                         struct checkpoint_block *b, struct pems_error *error) {
+  struct checkpoint_reader from;
+  if (b->kind != CHECKPOINT_MESSAGES) {
+    return 0;
+  }
+  checkpoint_read_begin(&from, in, b, error);
+  p2p_load(rank, &from);
+  return checkpoint_read_end(&from);
+}
+
 int checkpoint_rank_load(struct vp *vp, struct resume *at, const char *path,
                          struct pems_error *error) {
   struct checkpoint_in in;
+  struct checkpoint_block b;
   int code = checkpoint_open(&in, path, error);
   code = code ? code : load_facts(vp, &in, error);
-  code = code ? code : resume_load(vp, at, &in, error);
+  code = code ? code : resume_load(vp, at, &in, &b, error);
+  code = code ? code : load_messages(vp->mpi, &in, &b, error);
+  if (!code && b.kind != CHECKPOINT_END) {
+    code = failure(error, EILSEQ, "checkpoint: %s: it has more", in.path);
+  }
   checkpoint_shut(&in);
   return code;
 }

@@ -13,6 +13,14 @@ struct vp *comm_me(void) {
   return self.vp;
 }
 
+struct comm *comm_with(const struct rank *rank, uint64_t id) {
+  struct comm *c = rank->comms;
+  while (c && c->team->id != id) {
+    c = c->next;
+  }
+  return c;
+}
+
 /* --- handles --- */
 
 struct comm *comm_of(MPI_Comm handle) {

@@ -49,6 +49,8 @@ struct comm {
 
 /* The calling VP. */
 struct vp *comm_me(void);
+/* The rank's communicator whose team has that id, or NULL. */
+struct comm *comm_with(const struct rank *rank, uint64_t id);
 
 /* The communicator behind a handle of the calling VP; NULL for what is none. */
 struct comm *comm_of(MPI_Comm handle);

@@ -99,6 +99,49 @@ void buffered_forget(const void *owner) {
   }
 }
 
+/* --- checkpoints --- */
+
+/* As a file has it. */
+struct saved {
+  uint64_t comm; /* id of its team, or 0: the rank's */
+  uint64_t address;
+  int64_t size;
+};
+
+int buffered_count(const struct rank *rank) {
+  int n = 0;
+  for (const struct buffered *b = rank->buffered; b; b = b->next) {
+    if (b->session) {
+      return -1;
+    }
+    n++;
+  }
+  return n;
+}
+
+void buffered_save(const struct rank *rank, struct checkpoint_writer *to) {
+  for (const struct buffered *b = rank->buffered; b; b = b->next) {
+    const struct comm *const comm = b->owner;
+    const struct saved s = {comm ? comm->team->id : 0, (uintptr_t)b->address,
+                            b->size};
+    checkpoint_write(to, &s, sizeof(s));
+  }
+}
+
+void buffered_load(struct checkpoint_reader *from, uint32_t n) {
+  for (uint32_t i = 0; i < n && !from->code; i++) {
+    struct saved s;
+    checkpoint_read(from, &s, sizeof(s));
+    const struct comm *const owner =
+        s.comm ? comm_with(rank_me(), s.comm) : NULL;
+    if (!from->code &&
+        ((s.comm && !owner) ||
+         buffered_attach(owner, (void *)s.address, s.size) != MPI_SUCCESS)) {
+      checkpoint_read_strange(from, "a buffer of a communicator that it lacks");
+    }
+  }
+}
+
 static int detach_int(const void *owner, void *address, int *size) {
   MPI_Count large = 0;
   const int code = buffered_detach(owner, address, size ? &large : NULL);
@@ -130,7 +173,8 @@ int buffered_flush(void) {
   return MPI_SUCCESS;
 }
 
-static const struct request_class flushes = {.name = "flush of a buffer"};
+static const struct request_class flushes = {.name = "flush of a buffer",
+                                             .past = true};
 
 int buffered_iflush(MPI_Request *request, const char *function) {
   if (!request) {

@@ -5,9 +5,11 @@
 #ifndef PEMS_MPI_P2P_BUFFERED_H
 #define PEMS_MPI_P2P_BUFFERED_H
 
+#include "checkpoint/stream.h"
 #include "mpi/object/comm.h"
 
 #include <mpi.h>
+#include <stdint.h>
 
 /* MPI_ERR_BUFFER if a message is too large for the calling VP's buffer: that of
    the communicator, else that of the rank, else the largest of its sessions,
@@ -24,5 +26,11 @@ int buffered_flush(void);
 int buffered_iflush(MPI_Request *request, const char *function);
 /* The owner is no more. */
 void buffered_forget(const void *owner);
+
+/* For a checkpoint: how many the rank has, or -1: one of a session, which
+   cannot be saved; writing them; and making so many anew on its thread. */
+int buffered_count(const struct rank *rank);
+void buffered_save(const struct rank *rank, struct checkpoint_writer *to);
+void buffered_load(struct checkpoint_reader *from, uint32_t n);
 
 #endif

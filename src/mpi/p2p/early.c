@@ -83,6 +83,14 @@ struct letter *early_withdraw(uint64_t id, int process, uint64_t remote) {
   return NULL;
 }
 
+bool early_any(void) {
+  bool any = false;
+  for (int i = 0; i < BUCKETS; i++) {
+    any |= bucket[i] != NULL;
+  }
+  return any;
+}
+
 void early_drop(void) {
   for (int i = 0; i < BUCKETS; i++) {
     while (bucket[i]) {

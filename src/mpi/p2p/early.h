@@ -6,6 +6,7 @@
 #include "mpi/object/team.h"
 #include "mpi/p2p/letter.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 
 /* Keeps a letter for a member of the team of that id. */
@@ -15,6 +16,7 @@ void early_keep(uint64_t id, int member, struct letter *l);
 void early_claim_locked(struct team *team);
 /* Takes back what another process sent; NULL if it is not here. */
 struct letter *early_withdraw(uint64_t id, int process, uint64_t remote);
+bool early_any(void);
 /* Frees what nobody has claimed. */
 void early_drop(void);
 

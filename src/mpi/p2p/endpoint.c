@@ -167,6 +167,16 @@ struct letter *endpoint_find_remote_locked(struct endpoint *e,
   return NULL;
 }
 
+struct letter *endpoint_next(const struct endpoint *e, const struct letter *l) {
+  int channel = l ? l->channel : -1;
+  struct letter_link *next = l ? l->all.next : NULL;
+  while (!next && ++channel < CHANNELS) {
+    const struct endpoint_meeting *m = e->meeting[channel];
+    next = m ? m->letters.first : NULL;
+  }
+  return next ? letter_all(next) : NULL;
+}
+
 bool endpoint_takes_tiny(const struct endpoint_receive *r) {
   return r->request.size >= sizeof(*r);
 }

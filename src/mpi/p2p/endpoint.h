@@ -34,8 +34,9 @@ struct endpoint_receive {
   uint64_t number;       /* in the order of posting */
   struct letter *letter; /* that it will unpack itself */
   size_t expected, got;  /* bytes of what another process sends */
-  bool has_tiny;         /* the message is here: */
-  char tiny[TINY];       /* not there if the VP has many requests */
+  bool unsaved;    /* a checkpoint has its memory as of when it was not done */
+  bool has_tiny;   /* the message is here: */
+  char tiny[TINY]; /* not there if the VP has many requests */
 };
 
 /* A thread that waits for a letter. */
@@ -79,6 +80,10 @@ void endpoint_remove_locked(struct endpoint *e, struct letter *l);
 struct letter *endpoint_find_remote_locked(struct endpoint *e,
                                            enum p2p_channel channel,
                                            int process, uint64_t remote);
+
+/* The letter behind l, of any channel, the first for NULL; or NULL. Also
+   without the lock where nothing is under way. */
+struct letter *endpoint_next(const struct endpoint *e, const struct letter *l);
 
 /* May a tiny message be put there? */
 bool endpoint_takes_tiny(const struct endpoint_receive *r);

@@ -123,13 +123,22 @@ struct letter *letter_pack(const struct layout_span *s, size_t n) {
   return l;
 }
 
+struct letter *letter_begin(size_t n) {
+  return make_room(n);
+}
+
+void letter_write(struct letter *l, size_t position, const char *bytes,
+                  size_t n) {
+  if (l->where == LETTER_HERE) {
+    memcpy(l->here + position, bytes, n);
+  } else if (n) {
+    spill_write(letters.spill, l->spill + position, bytes, n);
+  }
+}
+
 struct letter *letter_copy(const char *bytes, size_t n) {
   struct letter *l = make_room(n);
-  if (l->where == LETTER_HERE) {
-    memcpy(l->here, bytes, n);
-  } else {
-    spill_write(letters.spill, l->spill, bytes, n);
-  }
+  letter_write(l, 0, bytes, n);
   return l;
 }
 

@@ -30,7 +30,7 @@ struct letter {
   uint64_t remote;   /* the other process's send that waits, or 0 */
   struct comm *comm; /* of one that MPI_Mprobe has taken */
   uint64_t spill;    /* LETTER_SPILLED: where in the scratch file */
-  int process;       /* of the sender */
+  int process;       /* of the sender, or LETTER_UNBOUND */
   uint8_t channel;
   bool kept;     /* the contents are here: */
   uint8_t where; /* enum letter_where */
@@ -38,6 +38,12 @@ struct letter {
   char here[];   /* LETTER_HERE */
 };
 enum letter_where { LETTER_HERE, LETTER_SPILLED };
+
+/* Of a checkpoint: `remote` is what its send was known by there. */
+enum { LETTER_UNBOUND = -1 };
+static inline bool letter_is_unbound(const struct letter *l) {
+  return l->process == LETTER_UNBOUND;
+}
 
 /* Bytes of messages in memory, at most, and where more goes. */
 void letters_start(size_t bound, const char *dir);
@@ -53,6 +59,10 @@ struct letter *letter_new(size_t n);
 /* The n bytes of a span that can be read now. */
 struct letter *letter_pack(const struct layout_span *s, size_t n);
 struct letter *letter_copy(const char *bytes, size_t n);
+/* Of n bytes that are yet to be written. */
+struct letter *letter_begin(size_t n);
+void letter_write(struct letter *l, size_t position, const char *bytes,
+                  size_t n);
 /* The first n bytes to memory that can be written now. */
 void letter_unpack(const struct letter *l, const struct layout_span *s,
                    size_t n);

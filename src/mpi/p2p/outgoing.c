@@ -153,6 +153,7 @@ static void send_copy(const struct outgoing *o) {
   struct outgoing_send *s = (struct outgoing_send *)request_need(
       (struct request *)outgoing_new(o, MPI_BYTE, "MPI_Bsend"));
   s->letter = letter_pack(&o->span, o->bytes);
+  s->copied = true;
   p2p_remote_announce(s);
   request_let_go(&s->request);
 }
@@ -310,4 +311,17 @@ struct outgoing_send *outgoing_new(const struct outgoing *o, MPI_Datatype type,
   s->out = *o;
   s->held = named_hold(type, &s->out.span);
   return s;
+}
+
+struct outgoing_send *outgoing_again(const struct outgoing *o,
+                                     const char *function) {
+  struct outgoing_send *s = (struct outgoing_send *)request_need(
+      request_new(sizeof(*s), &class_send, o->comm, function));
+  s->out = *o;
+  s->held = true;
+  return s;
+}
+
+struct outgoing_send *outgoing_of(struct request *r) {
+  return r->class == &class_send ? (struct outgoing_send *)r : NULL;
 }

@@ -22,9 +22,12 @@ struct outgoing_send {
   bool held;   /* its layout is held */
   bool summed; /* audit.h: of what it sends */
   uint64_t sum;
-  /* To a member of this process: not received yet, or NULL. To another process:
-     the contents, if they were copied for a buffered send. */
+  /* Of a buffered send, the contents, if they were copied. Of others to a
+     member of this process: not received yet, or NULL. */
   struct letter *letter;
+  bool copied;
+  uint64_t
+      number; /* of one that a checkpoint had: what it was known by there */
   /* To another process: */
   struct am_stream stream;
   uint64_t receive; /* there */
@@ -42,6 +45,11 @@ bool outgoing_now(const struct outgoing *o);
    if memory is short. */
 struct outgoing_send *outgoing_new(const struct outgoing *o, MPI_Datatype type,
                                    const char *function);
+/* One that another process has begun; the layout is held. Not for NULL. */
+struct outgoing_send *outgoing_again(const struct outgoing *o,
+                                     const char *function);
+/* The request as a send, or NULL: it is none. */
+struct outgoing_send *outgoing_of(struct request *r);
 /* Begins one that outgoing_now could not do. */
 void outgoing_later(struct outgoing_send *s);
 

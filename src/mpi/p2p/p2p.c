@@ -57,7 +57,8 @@ struct request *p2p_send_over(struct comm *comm, enum p2p_send_mode mode,
   const struct outgoing o =
       outgoing_make(comm, CHANNEL_USER, mode, buffer, count,
                     named_layout_of(type), peer, tag);
-  if (check_buffers_on) {
+  /* One of all VPs has no handle that is a rank's own. */
+  if (check_buffers_on || handles_fixed) {
     return begun(outgoing_new(&o, type, function));
   }
   if (outgoing_now(&o)) {

@@ -3,6 +3,7 @@
 #include "base/need.h"
 #include "mpi/p2p/early.h"
 #include "mpi/p2p/receive.h"
+#include "mpi/p2p/unbound.h"
 #include "mpi/transfer/transfer.h"
 #include "os/native.h"
 
@@ -17,6 +18,7 @@ enum what {
   WITHDRAW,  /* an envelope, if nobody has taken it */
   WITHDRAWN, /* it was */
   ROOM,      /* for more eager messages */
+  BIND,      /* a letter of a checkpoint, to the send that it is of */
 };
 
 struct wire {
@@ -26,9 +28,9 @@ struct wire {
   int target; /* in the team */
   int tag;
   uint64_t bytes;
-  uint64_t send;    /* struct outgoing_send of who sends */
-  uint64_t receive; /* struct endpoint_receive of who receives */
-  uint64_t position;
+  uint64_t send;     /* struct outgoing_send of who sends */
+  uint64_t receive;  /* struct endpoint_receive of who receives */
+  uint64_t position; /* of contents; or what a checkpoint knew the send by */
 };
 
 /* By process: eager bytes that it has not taken yet, so that who sends much
@@ -131,6 +133,12 @@ void p2p_remote_send_later(struct outgoing_send *s) {
 
 void p2p_remote_cancel(struct outgoing_send *s) {
   const struct wire w = envelope(WITHDRAW, &s->out, s);
+  tell(process_of(&s->out), s->out.comm->team->id, &w);
+}
+
+void p2p_remote_bind(struct outgoing_send *s) {
+  struct wire w = envelope(BIND, &s->out, s);
+  w.position = s->number;
   tell(process_of(&s->out), s->out.comm->team->id, &w);
 }
 
@@ -307,6 +315,20 @@ static void on_withdraw(int process, uint64_t key, const struct wire *w) {
   }
 }
 
+static void on_bind(int process, uint64_t key, const struct wire *w) {
+  bool matched;
+  run_queue_lock();
+  struct endpoint *e = endpoint_for_locked(key, w);
+  struct letter *l =
+      e ? unbound_find_locked(e, w->channel, w->source, w->position, &matched)
+        : NULL;
+  if (l) {
+    l->remote = w->send;
+    l->process = process;
+  }
+  run_queue_unlock();
+}
+
 static bool on_message(int process, uint64_t key, const char *bytes, size_t n) {
   const struct wire *w = (const struct wire *)bytes;
   (void)n;
@@ -334,6 +356,9 @@ static bool on_message(int process, uint64_t key, const char *bytes, size_t n) {
     break;
   case ROOM:
     on_room(process, w);
+    break;
+  case BIND:
+    on_bind(process, key, w);
     break;
   }
   return true;

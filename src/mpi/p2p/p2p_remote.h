@@ -17,6 +17,9 @@ void p2p_remote_send_later(struct outgoing_send *s);
 void p2p_remote_announce(struct outgoing_send *s);
 void p2p_remote_cancel(struct outgoing_send *s);
 
+/* Of one that a checkpoint had: tells its letter what it is known by now. */
+void p2p_remote_bind(struct outgoing_send *s);
+
 /* Asks for the contents of a letter, and frees it. */
 void p2p_remote_receive(struct endpoint_receive *r, struct letter *l);
 /* Tells a sender that waits for it that the message is received. */

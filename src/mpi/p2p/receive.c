@@ -53,8 +53,11 @@ void receive_letter(struct endpoint_receive *r, struct letter *l) {
     p2p_remote_receive(r, l);
     return;
   }
-  if (l->kept) {
-    letter_unpack(l, &r->span, (size_t)r->request.result.bytes);
+  const struct letter *contents = l->kept           ? l
+                                  : l->send->copied ? l->send->letter
+                                                    : NULL;
+  if (contents) {
+    letter_unpack(contents, &r->span, (size_t)r->request.result.bytes);
     p2p_remote_acknowledge(l);
   } else {
     transfer(l->send->request.vp->context, &l->send->out.span,
@@ -72,7 +75,7 @@ struct letter *receive_take_locked(struct endpoint *e,
   struct letter *l = endpoint_find_locked(e, p);
   if (l) {
     endpoint_remove_locked(e, l);
-    if (l->send) {
+    if (l->send && !l->send->copied) {
       l->send->letter = NULL; /* too late to cancel it */
     }
   }
@@ -133,21 +136,47 @@ static const struct request_class class_receive = {
     .tell = receive_tell,
 };
 
-struct endpoint_receive *receive_new(struct comm *comm,
-                                     enum p2p_channel channel, void *buffer,
-                                     MPI_Count count, MPI_Datatype type,
-                                     int peer, int tag, const char *function) {
+/* NULL: out of memory. */
+static struct endpoint_receive *make(struct comm *comm,
+                                     const struct endpoint_pattern *p,
+                                     const char *function) {
   const size_t size = request_many() ? offsetof(struct endpoint_receive, tiny)
                                      : sizeof(struct endpoint_receive);
   struct endpoint_receive *r =
       request_new(size, &class_receive, comm, function);
+  if (r) {
+    r->pattern = *p;
+  }
+  return r;
+}
+
+struct endpoint_receive *receive_new(struct comm *comm,
+                                     enum p2p_channel channel, void *buffer,
+                                     MPI_Count count, MPI_Datatype type,
+                                     int peer, int tag, const char *function) {
+  const struct endpoint_pattern p = {channel, peer, tag};
+  struct endpoint_receive *r = make(comm, &p, function);
   if (!r) {
     return NULL;
   }
-  r->pattern = (struct endpoint_pattern){channel, peer, tag};
   r->span = (struct layout_span){buffer, (size_t)count, named_layout_of(type)};
   r->held = named_hold(type, &r->span);
   return r;
+}
+
+struct endpoint_receive *receive_again(struct comm *comm,
+                                       const struct endpoint_pattern *p,
+                                       const struct layout_span *span,
+                                       const char *function) {
+  struct endpoint_receive *r = make(comm, p, function);
+  request_need(&r->request);
+  r->span = *span;
+  r->held = true;
+  return r;
+}
+
+struct endpoint_receive *receive_of(struct request *r) {
+  return r->class == &class_receive ? (struct endpoint_receive *)r : NULL;
 }
 
 int receive_wait(struct request *r, MPI_Status *status) {

@@ -30,6 +30,7 @@ static void finish(struct request *r) {
 
 static const struct request_class composites = {
     .name = "collective",
+    .past = true,
     .finish = finish,
 };
 static const struct request_class exchanges = {
@@ -89,6 +90,31 @@ struct request *composite_exchange(struct request *send,
   struct request *parts[] = {send, receive};
   struct composite *c = begun(&exchanges, receive->comm, parts, 2, function);
   c->led = true;
+  return &c->request;
+}
+
+/* --- checkpoints --- */
+
+int composite_exchange_parts(const struct request *r,
+                             struct request *parts[2]) {
+  const struct composite *c = (const struct composite *)r;
+  if (r->class != &exchanges) {
+    return -1;
+  }
+  memcpy(parts, c->parts, (size_t)c->n * sizeof(struct request *));
+  return c->n;
+}
+
+struct request *composite_exchange_again(struct comm *comm,
+                                         struct request **parts, int n,
+                                         const char *function) {
+  struct composite *c = make(&exchanges, comm, parts, n, function);
+  request_need(&c->request);
+  c->led = true;
+  for (int i = 0; i < n; i++) {
+    parts[i]->whole = &c->request;
+    c->request.parts += !parts[i]->done;
+  }
   return &c->request;
 }
 

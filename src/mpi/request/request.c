@@ -444,6 +444,39 @@ void requests_end(const char *function) {
   }
 }
 
+/* --- checkpoints --- */
+
+static bool settles(const struct rank *rank, const struct request *r) {
+  return r->class->past && r->active && !r->finished && !r->freed &&
+         !r->persistent &&
+         (request_is_done(r) || r->comm == rank->world ||
+          r->comm == rank->self);
+}
+
+void requests_settle(struct rank *rank) {
+  struct request **const at = need_alloc(
+      ((size_t)rank->n_requests + 1) * sizeof(struct request *), "checkpoint");
+  int n = 0;
+  for (struct request *r = rank->requests; r; r = r->next) {
+    if (settles(rank, r)) {
+      at[n++] = r;
+    }
+  }
+  requests_await_all((struct requests){NULL, at, n}, "a checkpoint");
+  for (int i = 0; i < n; i++) {
+    request_finish(at[i]);
+  }
+  native_free(at);
+}
+
+static const struct request_class results = {.name = "call that is over",
+                                             .past = true};
+
+struct request *request_past(struct comm *comm, const char *function) {
+  return request_need(
+      request_new(sizeof(struct request), &results, comm, function));
+}
+
 /* --- polling --- */
 
 void request_polled(struct vp *vp, int asked, int among) {

@@ -34,6 +34,7 @@ typedef void request_buffer_fn(void *arg, const struct request *r,
 
 struct request_class {
   const char *name; /* "receive": for reports */
+  bool past;        /* once it is finished, its result is all that is left */
   /* Called once by the owner, without the lock, after `done` and before the
      result is read: what is left to do in its own memory. May be NULL. */
   void (*finish)(struct request *r);
@@ -121,6 +122,13 @@ int request_complete(struct request *r, struct request_result *result);
 /* Waits for all n at once, then as above each; NULL entries are skipped. The
    first error. */
 int request_complete_all(struct request **r, int n);
+
+/* Finishes those of the calling VP that are no more than results then
+   (request_class.past); waits for those of calls that all ranks make before the
+   one that the VP is at: collective ones on MPI_COMM_WORLD or MPI_COMM_SELF. */
+void requests_settle(struct rank *rank);
+/* One that was finished in another process. Not for NULL. */
+struct request *request_past(struct comm *comm, const char *function);
 
 /* Begins a persistent one that is not active. */
 void request_restart(struct request *r);

@@ -3,6 +3,9 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -115,6 +118,74 @@ START_TEST(another_file_is_found) {
 }
 END_TEST
 
+START_TEST(more_is_added_to_what_was_finished) {
+  struct checkpoint_out o;
+  struct checkpoint_sum sum, before;
+  struct checkpoint_in in;
+  struct checkpoint_block b;
+  char to[8];
+  make();
+  ck_assert_int_eq(checkpoint_create(&o, path, NULL), 0);
+  ck_assert_int_eq(checkpoint_put(&o, CHECKPOINT_RANK, 1, "one", 3, NULL), 0);
+  ck_assert_int_eq(checkpoint_finish(&o, &before, NULL), 0);
+  const struct checkpoint_tail tail = o.tail;
+  checkpoint_close(&o);
+  ck_assert_int_eq(checkpoint_verify(path, &before, NULL), 0);
+  ck_assert_int_eq(checkpoint_create_more(&o, path, &tail, NULL), 0);
+  ck_assert_int_eq(checkpoint_put(&o, CHECKPOINT_NAMES, 2, "two", 3, NULL), 0);
+  ck_assert_int_eq(checkpoint_finish(&o, &sum, NULL), 0);
+  checkpoint_close(&o);
+  ck_assert_int_eq(checkpoint_look(path, &sum, NULL), 0);
+  ck_assert_int_eq(checkpoint_verify(path, &sum, NULL), 0);
+  ck_assert_int_eq(checkpoint_open(&in, path, NULL), 0);
+  ck_assert_int_eq(checkpoint_next(&in, &b, NULL), 0);
+  ck_assert_int_eq(checkpoint_get(&in, &b, to, NULL), 0);
+  ck_assert_int_eq(checkpoint_next(&in, &b, NULL), 0);
+  ck_assert_int_eq(b.kind, CHECKPOINT_NAMES);
+  ck_assert_int_eq(checkpoint_get(&in, &b, to, NULL), 0);
+  ck_assert_mem_eq(to, "two", 3);
+  ck_assert_int_eq(checkpoint_next(&in, &b, NULL), 0);
+  ck_assert_int_eq(b.kind, CHECKPOINT_END);
+  checkpoint_shut(&in);
+  drop();
+  ck_assert_int_eq(checkpoint_create_more(&o, path, &tail, NULL), ENOENT);
+}
+END_TEST
+
+#if !defined __SANITIZE_THREAD__
+static atomic_bool written;
+
+static void *change(void *arg) {
+  (void)arg;
+  for (char c = 1; !written; c++) {
+    memset(memory, c, MIB);
+  }
+  return NULL;
+}
+
+/* Whatever is read of memory that another thread writes to: the sum is of
+   that. */
+START_TEST(memory_may_change_meanwhile) {
+  pthread_t thread;
+  make();
+  ck_assert_int_eq(pthread_create(&thread, NULL, change, NULL), 0);
+  for (int i = 0; i < 100; i++) {
+    struct checkpoint_out o;
+    struct checkpoint_sum sum;
+    ck_assert_int_eq(checkpoint_create(&o, path, NULL), 0);
+    ck_assert_int_eq(checkpoint_put_changing(&o, NULL), 0);
+    ck_assert_int_eq(checkpoint_put_memory(&o, memory, MIB, NULL), 0);
+    ck_assert_int_eq(checkpoint_finish(&o, &sum, NULL), 0);
+    checkpoint_close(&o);
+    ck_assert_int_eq(checkpoint_verify(path, &sum, NULL), 0);
+  }
+  written = true;
+  pthread_join(thread, NULL);
+  drop();
+}
+END_TEST
+#endif
+
 START_TEST(errors_of_the_disk_are_told) {
   struct checkpoint_out o;
   struct checkpoint_sum sum;
@@ -135,8 +206,16 @@ START_TEST(errors_of_the_disk_are_told) {
 END_TEST
 
 int main(void) {
-  const TTest *const tests[] = {memory_is_kept_without_zeros, changes_are_found,
-                                another_file_is_found,
-                                errors_of_the_disk_are_told, NULL};
+  const TTest *const tests[] = {
+    memory_is_kept_without_zeros,
+    changes_are_found,
+    another_file_is_found,
+    more_is_added_to_what_was_finished,
+#if !defined __SANITIZE_THREAD__
+    memory_may_change_meanwhile,
+#endif
+    errors_of_the_disk_are_told,
+    NULL
+  };
   return check_main("blocks", tests);
 }

@@ -19,6 +19,7 @@ static struct manifest example(void) {
                            .v = 2,
                            .superstep = 4,
                            .sequence = 5,
+                           .messages = 6,
                            .stack_limit = UINT64_MAX,
                            .guards = {UINT64_MAX, 1},
                            .identity = {10, 11},
@@ -58,6 +59,7 @@ START_TEST(what_was_written_is_read) {
   ck_assert_int_eq(is.v, 2);
   ck_assert_uint_eq(is.superstep, 4);
   ck_assert_uint_eq(is.sequence, 5);
+  ck_assert_uint_eq(is.messages, 6);
   ck_assert_uint_eq(is.stack_limit, UINT64_MAX);
   ck_assert_uint_eq(is.guards.stack, UINT64_MAX);
   ck_assert_uint_eq(is.guards.pointer, 1);

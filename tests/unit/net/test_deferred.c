@@ -72,6 +72,7 @@ static void restart(void) {
 START_TEST(nothing_is_kept_at_first) {
   restart();
   ck_assert(!deferred_any(AM_BOX, 0));
+  ck_assert(!deferred_some());
   deferred_offer(take);
   ck_assert_int_eq(offers, 0);
   deferred_drop();
@@ -84,6 +85,7 @@ START_TEST(kinds_and_keys_are_apart) {
   ck_assert(deferred_any(AM_BOX, 3));
   ck_assert(!deferred_any(AM_P2P, 3));
   ck_assert(!deferred_any(AM_BOX, 4));
+  ck_assert(deferred_some());
   keep(AM_P2P, 3, 0);
   closed = 3;
   deferred_offer(take);
@@ -93,6 +95,7 @@ START_TEST(kinds_and_keys_are_apart) {
   deferred_offer(take);
   ck_assert(!deferred_any(AM_BOX, 3));
   ck_assert(!deferred_any(AM_P2P, 3));
+  ck_assert(!deferred_some());
   ck_assert_int_eq(n_took, 2);
 }
 END_TEST

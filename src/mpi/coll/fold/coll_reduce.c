@@ -338,6 +338,7 @@ static void tell(const struct request *request, struct request_reason *why) {
 
 static const struct request_class coll_reduce_class = {
     .name = "collective call",
+    .past = true,
     .finish = finish,
     .tell = tell,
 };

@@ -506,6 +506,25 @@ static void *ask_all(void *result) {
   return NULL;
 }
 
+START_TEST(a_described_layout_is_the_one_that_there_is) {
+  MPI_Datatype type;
+  MPI_Type_vector(3, 2, 5, MPI_INT, &type);
+  MPI_Type_commit(&type);
+  const struct layout *const l = layout_of(type);
+  const struct layout *const again =
+      layout_again(l->lb, l->extent, l->segments, l->nsegments);
+  ck_assert_ptr_eq(again, l);
+  layout_release(again);
+  MPI_Type_free(&type);
+  const struct layout_segment dense = {0, 24, 77};
+  const struct layout *const new = layout_again(0, 24, &dense, 1);
+  ck_assert(new->dense);
+  ck_assert_uint_eq(new->size, 24);
+  ck_assert_uint_eq(new->segments[0].before, 0);
+  layout_release(new);
+}
+END_TEST
+
 START_TEST(threads_get_the_same_layout) {
   static const struct layout *layouts[THREADS][TYPES];
   pthread_t threads[THREADS];
@@ -556,6 +575,7 @@ int main(int argc, char **argv) {
   tcase_add_test(tcase, seeking_into_many_segments);
   tcase_add_test(tcase, layouts_are_cached_on_the_type);
   tcase_add_test(tcase, a_held_layout_outlives_its_type);
+  tcase_add_test(tcase, a_described_layout_is_the_one_that_there_is);
   tcase_add_test(tcase, threads_get_the_same_layout);
   suite_add_tcase(suite, tcase);
   /* The real library does not live on after a fork. */

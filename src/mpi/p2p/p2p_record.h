@@ -1,0 +1,69 @@
+/* What a checkpoint has of a rank's requests and messages: each record is
+   followed by what it counts. */
+#ifndef PEMS_MPI_P2P_P2P_RECORD_H
+#define PEMS_MPI_P2P_P2P_RECORD_H
+
+#include "mpi/request/request.h"
+
+#include <stdint.h>
+
+/* First: how many of what there are, in this order. */
+struct p2p_record_rank {
+  uint32_t buffers;  /* buffered_save */
+  uint32_t requests; /* struct p2p_record_request, in the order of their
+                        beginnings; but receives that are posted come after
+                        others, in the order of their posting, and exchanges
+                        after their parts */
+  uint32_t comms;    /* struct p2p_record_comm: those that have letters */
+  uint32_t matched;  /* messages of MPI_Mprobe: struct p2p_record_letter */
+};
+
+/* Behind it: its segments. */
+struct p2p_record_span {
+  uint64_t base, count;
+  int64_t lb, extent;
+  uint64_t segments;
+};
+
+enum p2p_record_kind {
+  P2P_RECORD_SEND,
+  P2P_RECORD_RECEIVE,
+  P2P_RECORD_EXCHANGE,
+  P2P_RECORD_PAST, /* a result */
+};
+
+struct p2p_record_request {
+  uint64_t number;         /* that no other one of the rank has */
+  uint64_t comm;           /* id of its team */
+  uint64_t function, site; /* addresses, which are the same */
+  int32_t handle;          /* number, or 0 */
+  uint8_t kind;            /* enum p2p_record_kind */
+  bool persistent, active, finished, done, freed;
+  struct request_result result;
+  int32_t channel, mode, peer, tag; /* a receive's source is its peer */
+  bool posted;                      /* a receive that waits */
+  bool summed;
+  uint64_t sum;
+  uint64_t contents; /* bytes of them: of a copy that is sent, or of what was
+                        received and is not in memory: behind the span */
+  struct p2p_record_span span;
+  uint64_t part[2]; /* of an exchange: numbers, or 0: it has none any more */
+};
+
+struct p2p_record_comm {
+  uint64_t comm; /* id of its team */
+  uint64_t letters;
+};
+
+/* Behind it: its contents, if they are kept. */
+struct p2p_record_letter {
+  uint64_t comm;   /* of a matched one */
+  uint64_t number; /* of the send that waits, a request of its source; or 0 */
+  uint64_t bytes;
+  int32_t handle; /* of a matched one: number */
+  int32_t source, tag;
+  uint8_t channel;
+  bool kept;
+};
+
+#endif
