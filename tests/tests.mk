@@ -151,6 +151,7 @@ FAULT_TESTS = \
   tests/fault/bad_input.sh \
   tests/fault/check.sh \
   tests/fault/checkpoint.sh \
+  tests/fault/checkpoint_files.sh \
   tests/fault/counted.sh \
   tests/fault/ranks.sh \
   tests/fault/deadlock.sh \

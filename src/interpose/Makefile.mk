@@ -1,6 +1,8 @@
 libpems_la_SOURCES += \
   src/interpose/crash.c \
   src/interpose/crash.h \
+  src/interpose/descriptor.c \
+  src/interpose/descriptor.h \
   src/interpose/discard.c \
   src/interpose/dlfcn.c \
   src/interpose/dlfcn.h \
@@ -12,12 +14,19 @@ libpems_la_SOURCES += \
   src/interpose/handler.h \
   src/interpose/itimer.c \
   src/interpose/itimer.h \
+  src/interpose/keep.c \
+  src/interpose/keep.h \
   src/interpose/keys.c \
   src/interpose/keys.h \
+  src/interpose/locale.c \
+  src/interpose/locale.h \
   src/interpose/malloc.c \
   src/interpose/malloc.h \
   src/interpose/mapping.c \
+  src/interpose/open.c \
   src/interpose/sigaction.c \
+  src/interpose/stdio.c \
+  src/interpose/stdio.h \
   src/interpose/steps.c \
   src/interpose/steps.h \
   src/interpose/tag.c \

@@ -11,6 +11,7 @@
 #include "base/self.h"
 
 #include "context/calls/allocate.h"
+#include "context/image/opened_place.h"
 #include "context/late_frees.h"
 #include "disk/paged.h"
 #include "mpi_below/libraries.h"
@@ -119,6 +120,11 @@ static bool called_natively(const struct vp *vp, const void *caller) {
 
 bool malloc_is_native(const void *caller) {
   return called_natively(self.vp, caller);
+}
+
+bool malloc_is_program(const void *caller) {
+  return !self_native() && !called_natively(self.vp, caller) &&
+         !opened_is_foreign(&self.vp->context->image, caller);
 }
 
 /* The context that a request from `caller` belongs to, or NULL. */

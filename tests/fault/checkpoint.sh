@@ -149,7 +149,6 @@ end
 # --- what cannot be saved ---
 
 for kind in comm:'communicators' request:'requests' type:'datatypes' \
-  stream:'memory of the C library' signal:'actions for signals' \
   mapping:'mappings' thread:'threads' message:'messages' pipe:'a file is open: pipe'; do
   rm -rf "$shelf"
   begin "in the way: ${kind%%:*}"

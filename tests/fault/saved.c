@@ -8,7 +8,6 @@
    before step N while there is a file HOLD.N. */
 #include <mpi.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,17 +24,12 @@ static const char *kind = "";
 static MPI_Comm comm;
 static MPI_Request request;
 static MPI_Datatype type;
-static FILE *file;
 static int number;
 
 static void at_end(void) {
   if (rank == 0) {
     printf("at end: %ld\n", seen);
   }
-}
-
-static void ignore(int sig) {
-  (void)sig;
 }
 
 static void *idle(void *arg) {
@@ -55,10 +49,6 @@ static void take(void) {
     MPI_Irecv(&number, 1, MPI_INT, 0, 7, MPI_COMM_SELF, &request);
   } else if (is("type")) {
     MPI_Type_contiguous(3, MPI_INT, &type);
-  } else if (is("stream")) {
-    file = fopen("/dev/null", "w");
-  } else if (is("signal")) {
-    signal(SIGUSR2, ignore);
   } else if (is("mapping")) {
     (void)mmap(NULL, 4096, PROT_READ, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   } else if (is("thread")) {
@@ -84,8 +74,6 @@ static void give(void) {
     MPI_Wait(&request, MPI_STATUS_IGNORE);
   } else if (is("type")) {
     MPI_Type_free(&type);
-  } else if (is("stream")) {
-    fclose(file);
   }
 }
 

@@ -8,9 +8,11 @@
 #include "checkpoint/shelf.h"
 #include "checkpoint/wish.h"
 #include "config/memory_plan.h"
+#include "interpose/descriptor.h"
 #include "mpi/job/checkpoint_ask.h"
 #include "mpi/job/checkpoint_files.h"
 #include "mpi/job/checkpoint_rank.h"
+#include "mpi/job/checkpoint_sizes.h"
 #include "mpi/job/restart.h"
 #include "mpi_below/net.h"
 #include "net/am.h"
@@ -112,12 +114,18 @@ static void drain(void) {
 
 static void check_all(void) {
   struct pems_error error;
+  char folder[PATH_MAX];
   for (int i = 0; i < vps.n; i++) {
     if (checkpoint_rank_check_messages(&vps.item[i], &error)) {
       note_failure(vps.item[i].rank, &error);
     }
   }
   if (checkpoint_files_check(all.shelf.dir, &error)) {
+    note_failure(-1, &error);
+  }
+  if (!all.failed &&
+      (shelf_begin(&all.shelf, all.manifest.sequence, folder, &error) ||
+       checkpoint_sizes_save(folder, all.manifest.sequence, &error))) {
     note_failure(-1, &error);
   }
 }
@@ -325,6 +333,9 @@ void checkpoint_start(void) {
   const struct manifest *const was = restart_from();
   if (was) {
     vp_restart = go_on;
+  }
+  if (restart_fixed()) {
+    descriptors_start(vps.plan.v);
   }
   checkpoint_ask_prepare(&all.wish, was ? was->superstep : 0);
   if (all.on) {

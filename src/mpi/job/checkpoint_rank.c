@@ -2,9 +2,7 @@
 #include "mpi/job/checkpoint_rank.h"
 
 #include "base/failure.h"
-#include "interpose/exit.h"
-#include "interpose/handler.h"
-#include "interpose/keys.h"
+#include "interpose/keep.h"
 #include "mpi/object/comm.h"
 #include "mpi/p2p/endpoint.h"
 #include "mpi/request/request.h"
@@ -37,22 +35,10 @@ static const char *of_mpi(const struct rank *rank) {
                              : NULL;
 }
 
-static const char *of_process(const struct vp *vp) {
-  return vp->helpers || vp->shared       ? "threads, or MPI_THREAD_MULTIPLE"
-         : handlers_has(vp)              ? "actions for signals"
-         : keys_has(vp)                  ? "keys of threads' data"
-         : exit_has_thread_destructors() ? "thread_local objects with "
-                                           "destructors"
-         : vp->mapped                    ? "mappings of files, or shared ones"
-         : vp->native ? "memory of the C library: an open stream or "
-                        "directory, a locale or the like"
-                      : NULL;
-}
-
 int checkpoint_rank_check(const struct vp *vp, struct pems_error *error) {
-  const char *what = of_mpi(vp->mpi);
-  what = what ? what : of_process(vp);
-  return what ? failure(error, ENOTSUP, "it has %s", what) : 0;
+  const char *const what = of_mpi(vp->mpi);
+  return what ? failure(error, ENOTSUP, "it has %s", what)
+              : keep_check(vp, error);
 }
 
 static bool has_messages(const struct comm *comm) {
@@ -138,6 +124,7 @@ int checkpoint_rank_save(struct vp *vp, struct resume *at, const char *path,
   code = code ? code
               : checkpoint_put(&out, CHECKPOINT_NAMES, 0, &facts, sizeof(facts),
                                error);
+  code = code ? code : keep_save(vp, &out, error);
   code = code ? code : resume_save(vp, at, &out, error);
   code = code ? code : checkpoint_finish(&out, sum, error);
   checkpoint_close(&out);
@@ -162,6 +149,7 @@ int checkpoint_rank_load(struct vp *vp, struct resume *at, const char *path,
   struct checkpoint_in in;
   int code = checkpoint_open(&in, path, error);
   code = code ? code : load_facts(vp, &in, error);
+  code = code ? code : keep_load(vp, &in, error);
   code = code ? code : resume_load(vp, at, &in, error);
   checkpoint_shut(&in);
   return code;

@@ -1,0 +1,90 @@
+#define _GNU_SOURCE
+#include "interpose/locale.h"
+
+#include "base/failure.h"
+#include "base/self.h"
+#include "checkpoint/blocks.h"
+#include "os/native.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <locale.h>
+#include <stdbool.h>
+#include <string.h>
+#include <time.h>
+
+#define EXPORT __attribute__((visibility("default")))
+
+/* The C library's own function of that name. */
+#define REAL(name)                                                             \
+  static __typeof__(name) *real;                                               \
+  if (!real) {                                                                 \
+    real = (__typeof__(name) *)dlsym(RTLD_NEXT, #name);                        \
+  }
+
+EXPORT char *setlocale(int category, const char *locale) {
+  REAL(setlocale)
+  self_enter();
+  char *const is = real(category, locale);
+  self_leave();
+  return is;
+}
+
+/* The first of these reads the file of the time zone. */
+
+EXPORT void tzset(void) {
+  REAL(tzset)
+  self_enter();
+  real();
+  self_leave();
+}
+
+EXPORT struct tm *localtime_r(const time_t *time, struct tm *to) {
+  REAL(localtime_r)
+  self_enter();
+  struct tm *const is = real(time, to);
+  self_leave();
+  return is;
+}
+
+EXPORT time_t mktime(struct tm *from) {
+  REAL(mktime)
+  self_enter();
+  const time_t is = real(from);
+  self_leave();
+  return is;
+}
+
+EXPORT size_t strftime(char *to, size_t n, const char *format,
+                       const struct tm *time) {
+  REAL(strftime)
+  self_enter();
+  const size_t is = real(to, n, format, time);
+  self_leave();
+  return is;
+}
+
+/* --- in checkpoints --- */
+
+int locale_save(struct checkpoint_out *o, struct pems_error *error) {
+  const char *const is = setlocale(LC_ALL, NULL);
+  return checkpoint_put(o, CHECKPOINT_LOCALE, 0, is, strlen(is) + 1, error);
+}
+
+/* Ranks of the process that go on already have set the same. */
+int locale_load(struct checkpoint_in *in, struct pems_error *error) {
+  void *bytes;
+  size_t n;
+  int code = checkpoint_take(in, CHECKPOINT_LOCALE, &bytes, &n, error);
+  if (code) {
+    return code;
+  }
+  char *const was = bytes;
+  was[n - 1] = '\0';
+  if (strcmp(was, setlocale(LC_ALL, NULL)) != 0 && !setlocale(LC_ALL, was)) {
+    code = failure(error, ENOENT,
+                   "restart: locale %s: this machine does not have it", was);
+  }
+  native_free(bytes);
+  return code;
+}
