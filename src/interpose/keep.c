@@ -17,18 +17,22 @@ static const char *in_the_way(const struct vp *vp) {
          : keys_has_shared(vp)     ? "keys of threads' data of a shared library"
          : itimers_has_others()    ? "timers of timer_create"
          : vp->mapped              ? "mappings of files, or shared ones"
-         : vp->native ? "memory of the C library: an open directory, a "
-                        "stream without a file, or the like"
-                      : NULL;
+                                   : NULL;
 }
 
+/* What has a name of its own comes first: it may hold such memory, too. */
 int keep_check(const struct vp *vp, struct pems_error *error) {
   const char *const what = in_the_way(vp);
   if (what) {
     return failure(error, ENOTSUP, "it has %s", what);
   }
-  const int code = descriptors_check(vp, error);
-  return code ? code : stdio_check(vp, error);
+  int code = descriptors_check(vp, error);
+  code = code ? code : stdio_check(vp, error);
+  return code || !vp->native
+             ? code
+             : failure(error, ENOTSUP,
+                       "it has memory of the C library: an open directory, a "
+                       "stream without a file, or the like");
 }
 
 int keep_save(const struct vp *vp, struct checkpoint_out *o,

@@ -192,7 +192,7 @@ EXPORT int pthread_key_create(pthread_key_t *key, destroy *destructor) {
   if (self_native()) {
     return really_create(key, destructor);
   }
-  if (malloc_is_program(CALLER)) {
+  if (malloc_is_program(CALLER) || malloc_is_pems(CALLER)) {
     const int error = create_shared(self.vp, key, destructor);
     if (error != EAGAIN) {
       return error;

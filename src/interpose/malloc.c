@@ -127,6 +127,13 @@ bool malloc_is_program(const void *caller) {
          !opened_is_foreign(&self.vp->context->image, caller);
 }
 
+bool malloc_is_pems(const void *caller) {
+  extern const char __ehdr_start[] __attribute__((visibility("hidden")));
+  extern const char etext[] __attribute__((visibility("hidden")));
+  return (uintptr_t)caller - (uintptr_t)__ehdr_start <
+         (uintptr_t)etext - (uintptr_t)__ehdr_start;
+}
+
 /* The context that a request from `caller` belongs to, or NULL. */
 static struct context *context_for(const void *caller) {
   if (self_native() || called_natively(self.vp, caller)) {

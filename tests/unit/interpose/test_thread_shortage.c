@@ -29,6 +29,11 @@ bool malloc_is_program(const void *caller) {
   return false;
 }
 
+bool malloc_is_pems(const void *caller) {
+  ck_assert_ptr_nonnull(caller);
+  return false;
+}
+
 static void *run(void *arg) {
   ck_assert_ptr_eq(self.vp, &vp);
   ck_assert(self.helper);
