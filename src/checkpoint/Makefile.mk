@@ -14,5 +14,6 @@ UNIT_TESTS += \
   tests/unit/checkpoint/test_blocks \
   tests/unit/checkpoint/test_manifest \
   tests/unit/checkpoint/test_shelf \
+  tests/unit/checkpoint/test_show \
   tests/unit/checkpoint/test_wish
 EXTRA_DIST += src/checkpoint/README.md
