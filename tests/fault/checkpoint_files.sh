@@ -3,6 +3,7 @@
 # too: files and streams, also those of C++ and Fortran, actions for signals,
 # timers, keys, locale, random numbers. What was written after the checkpoint is
 # cut off. What cannot be opened again is named, and the job goes on without.
+# A job that is told to end by SIGTERM takes a checkpoint first.
 . "$(dirname "$0")/lib.sh"
 
 # What killed jobs leave there, other tests' jobs would remove, and say so.
@@ -111,6 +112,7 @@ kept() {
 }
 
 kept C "$kept"
+cp "$work/reference" "$work/reference.C"
 if "${PEMSCXX:-pemscxx}" -O1 -o "$work/kept_cxx" "$here/tests/fault/kept_cxx.cc" \
   >"$work/cxx" 2>&1; then
   kept C++ "$work/kept_cxx"
@@ -128,7 +130,7 @@ fi
 
 for what in removed:'removed, or replaced' replaced:'removed, or replaced' \
   temporary:'C library' wide:'wide characters' folder:'open directory' \
-  socket:'socket' pipe:'pipe' process:'C library' fifo:'fifo' \
+  socket:'socket' pipe:'pipe' process:'pipe' fifo:'fifo' \
   terminal:'ptmx' timer:'timer_create' copy:'a file is open: .*raw.1'; do
   fresh
   begin "in the way: ${what%%:*}"
@@ -137,7 +139,8 @@ for what in removed:'removed, or replaced' replaced:'removed, or replaced' \
   expect_status 0
   expect_line "no checkpoint at superstep [0-9]+: .*${what#*:}.*: the job goes on"
   expect_output 'the end of 12'
-  has_checkpoint || fault "none was taken when it was gone"
+  [ "${what%%:*}" = wide ] || cat "$shelf"/checkpoint-*/manifest |
+    grep -q '^superstep 12$' || fault "none was taken when it was gone"
   expect_clean
   end
 done
@@ -155,6 +158,60 @@ run --restart="$shelf"
 expect_status 2
 expect_line 'restart: a file of rank 1: .*raw.1: it has 10 bytes now, and had'
 cmp -s "$files/out.0" "$work/out.0" || fault "another file was cut already"
+expect_clean
+end
+
+for procs in 1 3; do
+  begin "all ranks ask for a checkpoint, $procs processes"
+  fresh
+  run -n 4 --pems-procs=$procs --pems-checkpoint="$shelf" "$kept" 12 "$files" "$hold" ask
+  expect_status 0
+  expect_silence
+  taken=$(cat "$shelf"/checkpoint-*/manifest | grep '^superstep')
+  [ "$taken" = 'superstep 8' ] || fault "not one, or not there: $taken"
+  end
+done
+
+begin "where none are taken, who asks is told"
+fresh
+run -n 2 "$kept" 12 "$files" "$hold" ask
+expect_failure
+grep -q 'there are no checkpoints' "$err" || fault "it was not told"
+end
+
+# --- SIGTERM ---
+
+for procs in 1 2; do
+  begin "SIGTERM takes a checkpoint and ends the job, $procs processes"
+  fresh
+  : >"$hold.5"
+  start -n 4 --pems-procs=$procs --pems-checkpoint="$shelf,on-term" "$kept" 30 \
+    "$files" "$hold"
+  await 'step 3'
+  kill -TERM "$job"
+  sleep 1
+  kill -0 "$job" 2>/dev/null || fault "it has not waited"
+  rm "$hold.5"
+  finish
+  expect_status 143
+  expect_line 'SIGTERM: superstep [0-9]+: the job ends with its checkpoint: .*--restart='
+  cp "$out" "$work/before"
+  goes_on $procs "$work/reference.C"
+  end
+done
+
+begin "a second SIGTERM does not wait"
+fresh
+: >"$hold.5"
+start -n 4 --pems-procs=2 --pems-checkpoint="$shelf,on-term" "$kept" 30 "$files" "$hold"
+await 'step 3'
+kill -TERM "$job"
+sleep 1
+kill -TERM "$job"
+finish
+rm -f "$hold".*
+expect_status 143
+expect_line 'interrupted: SIGTERM'
 expect_clean
 end
 

@@ -6,12 +6,14 @@
 
    Files are in DIR, which has a file of numbers, "in". Ranks stop before step N
    while there is a file HOLD.N. KIND: what rank 1 has from step 2 to step 5
-   that cannot be saved. */
+   that cannot be saved; or "ask": all ranks ask for a
+   checkpoint before step 7. */
 #define _GNU_SOURCE
 #include <dirent.h>
 #include <fcntl.h>
 #include <locale.h>
 #include <mpi.h>
+#include <pems.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
@@ -168,7 +170,11 @@ static void take(void) {
   }
 }
 
+/* What the C library has loaded for wide characters stays. */
 static void give(void) {
+  if (is("wide")) {
+    return;
+  }
   if (is("folder")) {
     closedir(folder);
   } else if (is("timer")) {
@@ -208,7 +214,7 @@ int main(int argc, char **argv) {
   const int steps = atoi(argv[1]);
   dir = argv[2];
   kind = argc > 4 ? argv[4] : "";
-  const int has = *kind && rank == 1;
+  const int has = *kind && rank == 1 && !is("ask");
   begin();
   for (int s = 0; s < steps; s++) {
     long mine, all;
@@ -216,6 +222,9 @@ int main(int argc, char **argv) {
       take();
     }
     stop_before(s, argv[3]);
+    if (is("ask") && s == 7 && pems_checkpoint() != 0) {
+      fail("there are no checkpoints");
+    }
     mine = look(s);
     if (!*kind) {
       change(s);

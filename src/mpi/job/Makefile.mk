@@ -37,11 +37,15 @@ libpems_la_SOURCES += \
   src/mpi/job/restart.h
 
 UNIT_TESTS += \
+  tests/unit/mpi/job/test_checkpoint_ask \
   tests/unit/mpi/job/test_checkpoint_sizes \
   tests/unit/mpi/job/test_job_deal \
   tests/unit/mpi/job/test_job_load \
   tests/unit/mpi/job/test_job_site
 # A part of libpems only, which replaces the test's own functions.
+tests_unit_mpi_job_test_checkpoint_ask_SOURCES = \
+  tests/unit/mpi/job/test_checkpoint_ask.c src/mpi/job/checkpoint_ask.c
+tests_unit_mpi_job_test_checkpoint_ask_CPPFLAGS = $(AM_CPPFLAGS)
 tests_unit_mpi_job_test_checkpoint_sizes_SOURCES = \
   tests/unit/mpi/job/test_checkpoint_sizes.c src/mpi/job/checkpoint_sizes.c \
   src/interpose/descriptor.c

@@ -9,21 +9,25 @@
 #include "checkpoint/wish.h"
 #include "config/memory_plan.h"
 #include "interpose/descriptor.h"
+#include "interpose/fatal.h"
 #include "mpi/job/checkpoint_ask.h"
 #include "mpi/job/checkpoint_files.h"
 #include "mpi/job/checkpoint_rank.h"
 #include "mpi/job/checkpoint_sizes.h"
 #include "mpi/job/restart.h"
 #include "mpi_below/net.h"
+#include "mpi_below/watch.h"
 #include "net/am.h"
 #include "os/bits.h"
 #include "os/native.h"
 #include "os/pages.h"
+#include "pems.h"
 #include "vp/run_queue.h"
 #include "vp/side_stack.h"
 #include "vp/stack.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -192,6 +196,12 @@ static void finish(void) {
   if (first == net_rank()) {
     say_failure();
   }
+  if (first < 0 && checkpoint_ask_leaves()) {
+    msg_fail(128 + SIGTERM,
+             "SIGTERM: superstep %llu: the job ends with its checkpoint: go on "
+             "with pemsrun --restart=%s",
+             (unsigned long long)all.manifest.superstep, all.shelf.dir);
+  }
   if (first >= 0) {
     shelf_abandon(&all.shelf, all.manifest.sequence);
   }
@@ -346,6 +356,19 @@ void checkpoint_start(void) {
     checkpoint_ask_start();
     vp_superstep = on_superstep;
   }
+  if (all.on && all.wish.on_term) {
+    fatal_on_term = checkpoint_ask_leave;
+    watch_on_leave(checkpoint_ask_leave);
+  }
+}
+
+/* Of pems.h. */
+__attribute__((visibility("default"))) int pems_api_checkpoint(void) {
+  if (all.on && self.vp && vp_in_job()) {
+    checkpoint_ask();
+    return 0;
+  }
+  return -1;
 }
 
 void checkpoint_end(void) {
