@@ -5,6 +5,7 @@
 #include "base/self.h"
 #include "checkpoint/blocks.h"
 #include "os/native.h"
+#include "vp/vp.h"
 
 #include <dlfcn.h>
 #include <errno.h>
@@ -62,6 +63,71 @@ EXPORT size_t strftime(char *to, size_t n, const char *format,
   const size_t is = real(to, n, format, time);
   self_leave();
   return is;
+}
+
+/* Messages may be translated, and their files stay open. */
+
+EXPORT char *strerror(int number) {
+  REAL(strerror)
+  self_enter();
+  char *const is = real(number);
+  self_leave();
+  return is;
+}
+
+EXPORT char *strerror_l(int number, locale_t locale) {
+  REAL(strerror_l)
+  self_enter();
+  char *const is = real(number, locale);
+  self_leave();
+  return is;
+}
+
+/* --- locales of a rank --- */
+
+/* They are memory that nobody could save; what the C library has read for them
+   is not. */
+static void count(long change) {
+  if (self.vp && !self.inside && !self.helper) {
+    self.vp->native += change;
+  }
+}
+
+/* The one that needs no memory. */
+static bool is_static(locale_t locale) {
+  static locale_t c;
+  REAL(newlocale)
+  if (!c) {
+    c = real(LC_ALL_MASK, "C", (locale_t)0);
+  }
+  return !locale || locale == c;
+}
+
+EXPORT locale_t newlocale(int mask, const char *name, locale_t base) {
+  REAL(newlocale)
+  const long had = !is_static(base);
+  self_enter();
+  const locale_t is = real(mask, name, base);
+  self_leave();
+  count(is ? !is_static(is) - had : 0);
+  return is;
+}
+
+EXPORT locale_t duplocale(locale_t from) {
+  REAL(duplocale)
+  self_enter();
+  const locale_t is = real(from);
+  self_leave();
+  count(!is_static(is));
+  return is;
+}
+
+EXPORT void freelocale(locale_t locale) {
+  REAL(freelocale)
+  count(-(long)!is_static(locale));
+  self_enter();
+  real(locale);
+  self_leave();
 }
 
 /* --- in checkpoints --- */

@@ -7,7 +7,6 @@
 #include "checkpoint/blocks.h"
 #include "interpose/descriptor.h"
 #include "interpose/malloc.h"
-#include "interpose/program/private.h"
 #include "os/lock.h"
 #include "os/native.h"
 #include "vp/vp.h"
@@ -102,7 +101,7 @@ static FILE *get(const struct vp *vp, size_t i) {
   return f;
 }
 
-EXPORT bool pems_stream_kept(const FILE *f) {
+static bool is_kept(const FILE *f) {
   bool found = false;
   if (self.vp && self.vp->streams) {
     list_take();
@@ -232,7 +231,7 @@ EXPORT int ungetc(int c, FILE *f) {
   if (!real) {
     real = (int (*)(int, FILE *))dlsym(RTLD_NEXT, "ungetc");
   }
-  malloc_keep(pems_stream_kept(f));
+  malloc_keep(is_kept(f));
   const int is = real(c, f);
   malloc_keep(false);
   return is;

@@ -4,16 +4,11 @@
 #ifndef PEMS_INTERPOSE_PROGRAM_PRIVATE_H
 #define PEMS_INTERPOSE_PROGRAM_PRIVATE_H
 
-#include <stdbool.h>
 #include <stdio.h>
 
 /* The runtime's: a stream on file descriptor 1 that begins each line with the
    rank, or NULL if that is not asked for. */
 FILE *pems_tagged_stdout(void) __attribute__((weak));
-
-/* The runtime's: is this stream one of the rank's own, which it flushes before
-   its context goes, and whose buffer may lie there? */
-bool pems_stream_kept(const FILE *f) __attribute__((weak));
 
 /* Makes `stdout` a stream of this copy's own on file descriptor 1. */
 void pems_private_stdout_begin(void) __attribute__((weak));

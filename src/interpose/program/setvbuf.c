@@ -2,8 +2,6 @@
    writes what is left in them when the process ends and the context is gone:
    give libc memory of the same size outside it. */
 #define _GNU_SOURCE
-#include "interpose/program/private.h"
-
 #include <stdio.h>
 #include <sys/mman.h>
 
@@ -11,8 +9,7 @@ int _IO_setvbuf(FILE *f, char *buffer, int mode, size_t size);
 
 /* The memory is not freed: libc does not tell when it is done with it. */
 int setvbuf(FILE *f, char *buffer, int mode, size_t size) {
-  const bool kept = pems_stream_kept && pems_stream_kept(f);
-  if (buffer != NULL && mode != _IONBF && size > 0 && !kept) {
+  if (buffer != NULL && mode != _IONBF && size > 0) {
     void *outside = mmap(NULL, size, PROT_READ | PROT_WRITE,
                          MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     buffer = outside == MAP_FAILED ? NULL : outside;

@@ -1,5 +1,6 @@
 /* The locale is kept, and what the C library allocates for it is not counted.
  */
+#define _GNU_SOURCE
 #include "interpose/locale.h"
 
 #include <errno.h>
@@ -11,6 +12,7 @@
 #include "base/self.h"
 #include "check_blocks.h"
 #include "check_main.h"
+#include "vp/vp.h"
 
 START_TEST(the_locale_is_set_again) {
   blocks_begin();
@@ -61,9 +63,31 @@ START_TEST(functions_do_what_the_librarys_do) {
 }
 END_TEST
 
+START_TEST(locales_of_a_rank_are_counted) {
+  static struct vp vp;
+  self.vp = &vp;
+  const locale_t c = newlocale(LC_ALL_MASK, "C", (locale_t)0);
+  ck_assert_int_eq(vp.native, 0);
+  freelocale(c);
+  ck_assert_int_eq(vp.native, 0);
+  locale_t a = newlocale(LC_CTYPE_MASK, "C.UTF-8", (locale_t)0);
+  if (a) {
+    const locale_t b = duplocale(a);
+    ck_assert_int_eq(vp.native, 2);
+    a = newlocale(LC_TIME_MASK, "C", a);
+    ck_assert_int_eq(vp.native, 2);
+    ck_assert_str_eq(strerror_l(ENOENT, a), strerror(ENOENT));
+    freelocale(a);
+    freelocale(b);
+  }
+  ck_assert_int_eq(vp.native, 0);
+  self.vp = NULL;
+}
+END_TEST
+
 int main(void) {
-  const TTest *const tests[] = {the_locale_is_set_again,
-                                one_that_is_not_there_is_said,
-                                functions_do_what_the_librarys_do, NULL};
+  const TTest *const tests[] = {
+      the_locale_is_set_again, one_that_is_not_there_is_said,
+      functions_do_what_the_librarys_do, locales_of_a_rank_are_counted, NULL};
   return check_main("locale", tests);
 }
