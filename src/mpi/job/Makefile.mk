@@ -38,6 +38,7 @@ libpems_la_SOURCES += \
 
 UNIT_TESTS += \
   tests/unit/mpi/job/test_checkpoint_ask \
+  tests/unit/mpi/job/test_checkpoint_files \
   tests/unit/mpi/job/test_checkpoint_sizes \
   tests/unit/mpi/job/test_job_deal \
   tests/unit/mpi/job/test_job_load \
@@ -46,6 +47,10 @@ UNIT_TESTS += \
 tests_unit_mpi_job_test_checkpoint_ask_SOURCES = \
   tests/unit/mpi/job/test_checkpoint_ask.c src/mpi/job/checkpoint_ask.c
 tests_unit_mpi_job_test_checkpoint_ask_CPPFLAGS = $(AM_CPPFLAGS)
+tests_unit_mpi_job_test_checkpoint_files_SOURCES = \
+  tests/unit/mpi/job/test_checkpoint_files.c src/mpi/job/checkpoint_files.c \
+  src/interpose/descriptor.c
+tests_unit_mpi_job_test_checkpoint_files_CPPFLAGS = $(AM_CPPFLAGS)
 tests_unit_mpi_job_test_checkpoint_sizes_SOURCES = \
   tests/unit/mpi/job/test_checkpoint_sizes.c src/mpi/job/checkpoint_sizes.c \
   src/interpose/descriptor.c
