@@ -18,10 +18,12 @@ extern "C" {
    Call the functions below instead. */
 const char *pems_api_version(void) __attribute__((weak));
 int pems_api_discard(void *p, size_t n) __attribute__((weak));
+int pems_api_checkpoint(void) __attribute__((weak));
 #else
 /* Compilers and systems on which pems does not run. */
 #define pems_api_version ((const char *(*)(void))0)
 #define pems_api_discard ((int (*)(void *, size_t))0)
+#define pems_api_checkpoint ((int (*)(void))0)
 #endif
 
 /* The version of the pems library that the program runs on, for example
@@ -46,6 +48,26 @@ static inline const char *pems_version(void) {
    pointer), which is harmless; without pems always 0. errno is unchanged. */
 static inline int pems_discard(void *p, size_t n) {
   return pems_api_discard ? pems_api_discard(p, n) : 0;
+}
+
+/* Asks for a checkpoint of the job (--pems-checkpoint) now: it is taken at the
+   next superstep that no rank has begun, that is, at the entry of a blocking
+   collective call on MPI_COMM_WORLD. One rank is enough; where all ask before
+   they come to such a call, it is taken there, once. Before a phase that is
+   long, or risky:
+
+       pems_checkpoint();
+       MPI_Barrier(MPI_COMM_WORLD);
+
+   After a restart the program goes on in that collective call: it cannot tell.
+   What the job has that cannot be saved is said in a line on stderr, and the
+   job goes on without.
+
+   May be called on any thread, after MPI_Init; not in a signal handler. Returns
+   0, or -1 if the job takes no checkpoints, which is harmless; without pems
+   always 0. errno is unchanged. */
+static inline int pems_checkpoint(void) {
+  return pems_api_checkpoint ? pems_api_checkpoint() : 0;
 }
 
 #ifdef __cplusplus

@@ -153,6 +153,7 @@ FAULT_TESTS = \
   tests/fault/checkpoint.sh \
   tests/fault/checkpoint_objects.sh \
   tests/fault/checkpoint_messages.sh \
+  tests/fault/checkpoint_files.sh \
   tests/fault/counted.sh \
   tests/fault/ranks.sh \
   tests/fault/deadlock.sh \

@@ -37,6 +37,7 @@ struct launch {
   int status;        /* mpirun's, as waitpid says it */
   bool ended;        /* and there is one */
   bool killed;       /* by us */
+  bool leaves;       /* its processes were told to */
   int interrupted;   /* the signal that ends the job, or 0 */
   long long kill_at; /* when mpirun is to be killed, in ms, or 0 */
 };
@@ -126,6 +127,15 @@ static void interrupt(struct launch *l, const struct signalfd_siginfo *s) {
   kill_after(l, INTERRUPTED_MS);
 }
 
+/* A second signal ends the job as it would without checkpoints. */
+static bool leave(struct launch *l, const struct signalfd_siginfo *s) {
+  if (!l->job->leaves || l->leaves || s->ssi_signo != SIGTERM) {
+    return false;
+  }
+  l->leaves = true;
+  return monitor_leave(l->monitor);
+}
+
 static void take_signals(struct launch *l) {
   struct signalfd_siginfo s;
   while (read(l->signals, &s, sizeof(s)) == sizeof(s)) {
@@ -138,7 +148,9 @@ static void take_signals(struct launch *l) {
       kill(l->mpirun, (int)s.ssi_signo);
       break;
     default:
-      interrupt(l, &s);
+      if (!leave(l, &s)) {
+        interrupt(l, &s);
+      }
     }
   }
 }

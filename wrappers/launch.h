@@ -15,6 +15,7 @@ struct launch_job {
   const char *starter; /* what is to start a program of pems, by way of mpirun
                           or not; NULL: argv is mpirun with the program */
   bool alone;          /* argv is `starter`, without mpirun */
+  bool leaves; /* the first SIGTERM asks for a checkpoint, which ends it */
 };
 
 /* Runs argv by execvp. Signals to end reach all processes by way of mpirun,

@@ -268,6 +268,18 @@ static void answer(const struct monitor_process *p, char what) {
   (void)sent;
 }
 
+bool monitor_leave(struct monitor *m) {
+  bool told = false;
+  for (int i = 0; i < m->n; i++) {
+    struct monitor_process *const p = &m->processes[i];
+    if (p->fd >= 0 && p->known) {
+      answer(p, LIFELINE_LEAVE);
+      told = true;
+    }
+  }
+  return told;
+}
+
 static void drop(struct monitor_process *p) {
   close(p->fd);
   p->fd = -1;

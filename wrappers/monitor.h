@@ -64,6 +64,9 @@ bool monitor_serve(struct monitor *m, int fd, int ms);
 /* Takes what has come already and waits for nothing: the job may have been so
    short that nothing of it was seen. */
 void monitor_drain(struct monitor *m);
+/* Tells the processes that the job is to take a checkpoint and end. Returns
+   false if there is none. */
+bool monitor_leave(struct monitor *m);
 /* Says what there is to say. */
 void monitor_settle(struct monitor *m);
 /* Lets the processes that are there know that the job has ended, and waits

@@ -14,6 +14,7 @@
 #include "base/lifeline.h"
 #include "base/message.h"
 #include "base/stop.h"
+#include "checkpoint/wish.h"
 #include "mpi_below/flavour.h"
 #include "mpi_below/keeper.h"
 #include "mpi_below/launcher.h"
@@ -43,6 +44,14 @@ static void export_option(const char *option) {
   need_set(setenv(name, option + n + 1, 1));
 }
 
+/* What is wrong there, processes say. */
+static bool leaves_by_term(const struct pemsrun_job *j) {
+  struct wish wish;
+  struct pems_error ignored;
+  const char *const text = j->options.checkpoint;
+  return text && wish_parse(&wish, text, &ignored) == 0 && wish.on_term;
+}
+
 /* Becomes the program, unless there is a starter, which is looked after. */
 static int run_directly(const struct pemsrun_job *j) {
   struct args command = {0};
@@ -55,8 +64,11 @@ static int run_directly(const struct pemsrun_job *j) {
       msg_fail(MSG_FAILED, "%s", error.text);
     }
     need_set(setenv(LIFELINE_VARIABLE, monitor_variable(&monitor, true), true));
-    const struct launch_job about = {
-        .monitor = &monitor, .hosts = "", .starter = j->starter, .alone = true};
+    const struct launch_job about = {.monitor = &monitor,
+                                     .hosts = "",
+                                     .starter = j->starter,
+                                     .alone = true,
+                                     .leaves = leaves_by_term(j)};
     pemsrun_command_program(j, &command);
     return launch(command.at, &about);
   }
@@ -139,7 +151,8 @@ static int run_by_mpirun(struct pemsrun_job *j) {
                                    .hosts = hosts_format(&j->hosts, true),
                                    .wdir = j->wdir,
                                    .timeout = j->timeout,
-                                   .starter = j->starter};
+                                   .starter = j->starter,
+                                   .leaves = leaves_by_term(j)};
   return launch(command.at, &about);
 }
 

@@ -33,6 +33,8 @@ enum {
   LIFELINE_ORPHAN = 'O',   /* mpirun's daemon on its host has died */
   LIFELINE_BYE = 'B',      /* it ends as it should */
   LIFELINE_QUESTION = 'Q', /* to the process: how far is it? */
+  LIFELINE_LEAVE = 'L',    /* to the process: the job is to end with a
+                              checkpoint */
   LIFELINE_ANSWER = 'A',   /* up to a newline: a line of base/job_status.h */
 };
 

@@ -19,6 +19,7 @@ UNIT_TESTS += \
   tests/unit/checkpoint/test_manifest \
   tests/unit/checkpoint/test_parcel \
   tests/unit/checkpoint/test_shelf \
+  tests/unit/checkpoint/test_show \
   tests/unit/checkpoint/test_stream \
   tests/unit/checkpoint/test_wish
 EXTRA_DIST += src/checkpoint/README.md

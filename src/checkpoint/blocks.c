@@ -251,7 +251,7 @@ int checkpoint_next(struct checkpoint_in *in, struct checkpoint_block *b,
     return code;
   }
   if (h.magic != magic || h.n > CHECKPOINT_LARGEST || h.kind < CHECKPOINT_END ||
-      h.kind >= CHECKPOINT_KINDS || (h.kind == CHECKPOINT_END) != (h.n == 0)) {
+      h.kind > CHECKPOINT_LAST || (h.kind == CHECKPOINT_END) != (h.n == 0)) {
     return wrong(in, error, "it was changed there");
   }
   *b = (struct checkpoint_block){h.kind, h.at, h.n};
@@ -271,6 +271,28 @@ int checkpoint_get(struct checkpoint_in *in, const struct checkpoint_block *b,
   return code                        ? code
          : sum_of(&h, to) == in->due ? 0
                                      : wrong(in, error, "its sum is wrong");
+}
+
+int checkpoint_take(struct checkpoint_in *in, enum checkpoint_kind kind,
+                    void **bytes, size_t *n, struct pems_error *error) {
+  struct checkpoint_block b;
+  int code = checkpoint_next(in, &b, error);
+  if (!code && b.kind != kind) {
+    code = wrong(in, error, "something else is to be there");
+  }
+  if (code) {
+    return code;
+  }
+  *n = b.n;
+  *bytes = native_alloc(b.n);
+  if (!*bytes) {
+    return failure(error, ENOMEM, "out of memory: checkpoint");
+  }
+  code = checkpoint_get(in, &b, *bytes, error);
+  if (code) {
+    native_free(*bytes);
+  }
+  return code;
 }
 
 void checkpoint_shut(struct checkpoint_in *in) {
@@ -302,7 +324,7 @@ int checkpoint_verify(const char *path, const struct checkpoint_sum *sum,
   }
   int code = checkpoint_open(&in, path, error);
   code = code ? code : read_through(&in, buffer, error);
-  if (!code && (in.sum.sum != sum->sum || in.sum.bytes != sum->bytes)) {
+  if (!code && sum && (in.sum.sum != sum->sum || in.sum.bytes != sum->bytes)) {
     code = wrong(&in, error, "it is not the file that its manifest tells of");
   }
   checkpoint_shut(&in);

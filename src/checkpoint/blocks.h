@@ -21,7 +21,16 @@ enum checkpoint_kind {
   CHECKPOINT_OBJECTS, /* of MPI, that its program has */
   /* Its requests, and messages that it has not received: */
   CHECKPOINT_MESSAGES,
-  CHECKPOINT_KINDS,
+  /* What it has of its process and of the C library (interpose/keep.h): */
+  CHECKPOINT_SIGNALS = 32,   /* its actions */
+  CHECKPOINT_TIMERS,         /* its interval timers */
+  CHECKPOINT_KEYS,           /* of thread-specific data, and their values */
+  CHECKPOINT_THREAD_OBJECTS, /* thread_local ones with destructors */
+  CHECKPOINT_LOCALE,         /* a text */
+  CHECKPOINT_DESCRIPTORS,    /* how many files it has open */
+  CHECKPOINT_FILE,           /* one of them; `at` is its number */
+  CHECKPOINT_STREAMS,        /* where its FILE objects are */
+  CHECKPOINT_LAST = 63,
 };
 
 enum { CHECKPOINT_LARGEST = 1 << 20 }; /* bytes of a block */
@@ -97,9 +106,14 @@ int checkpoint_next(struct checkpoint_in *in, struct checkpoint_block *b,
    which is EILSEQ. */
 int checkpoint_get(struct checkpoint_in *in, const struct checkpoint_block *b,
                    void *to, struct pems_error *error);
+/* The next block, which is to be of this kind: its bytes, for native_free, and
+   how many. After an error there is nothing to be freed. */
+int checkpoint_take(struct checkpoint_in *in, enum checkpoint_kind kind,
+                    void **bytes, size_t *n, struct pems_error *error);
 void checkpoint_shut(struct checkpoint_in *in);
 
-/* Reads all of a file: is it what the sum tells? */
+/* Reads all of a file: is it what the sum tells? NULL: only, are all its blocks
+   as they were written? */
 int checkpoint_verify(const char *path, const struct checkpoint_sum *sum,
                       struct pems_error *error);
 /* Is the name that of a file of so many bytes? */

@@ -179,6 +179,10 @@ void shelf_rank(const char *folder, int rank, char path[PATH_MAX]) {
   (void)snprintf(path, PATH_MAX, "%s/rank-%d", folder, rank);
 }
 
+void shelf_files(const char *folder, int process, char path[PATH_MAX]) {
+  (void)snprintf(path, PATH_MAX, "%s/files-%d", folder, process);
+}
+
 static void name_file(const char *folder, const char *file,
                       char path[PATH_MAX + 64]) {
   (void)snprintf(path, PATH_MAX + 64, "%s/%s", folder, file);

@@ -41,6 +41,8 @@ void shelf_abandon(const struct shelf *s, uint64_t sequence);
 int shelf_find(const char *dir, char path[PATH_MAX], struct pems_error *error);
 /* Files in the folder of a checkpoint. */
 void shelf_rank(const char *folder, int rank, char path[PATH_MAX]);
+/* Of a process: the sizes of files. */
+void shelf_files(const char *folder, int process, char path[PATH_MAX]);
 int shelf_manifest(const char *folder, struct manifest *m,
                    struct pems_error *error);
 /* A small one: it is on disk then. And its bytes, with '\0' behind, if they are

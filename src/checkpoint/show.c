@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "base/message.h"
 #include "checkpoint/shelf.h"
@@ -45,6 +46,11 @@ static int verify(const char *folder, const struct manifest *m,
   for (int r = 0; r < m->v && !code; r++) {
     shelf_rank(folder, r, path);
     code = checkpoint_verify(path, &m->rank[r], error);
+  }
+  shelf_files(folder, 0, path);
+  for (int i = 1; !code && access(path, F_OK) == 0; i++) {
+    code = checkpoint_verify(path, NULL, error);
+    shelf_files(folder, i, path);
   }
   return code;
 }

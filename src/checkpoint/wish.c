@@ -55,6 +55,11 @@ static bool starts(const char *text, const char *with) {
   return strncmp(text, with, strlen(with)) == 0;
 }
 
+static bool read_on_term(struct wish *w, const char *text, const char *end) {
+  w->on_term |= text == end;
+  return text == end;
+}
+
 int wish_parse(struct wish *w, const char *text, struct pems_error *error) {
   const size_t n = strcspn(text, ",");
   *w = (struct wish){.keep = KEPT};
@@ -66,10 +71,11 @@ int wish_parse(struct wish *w, const char *text, struct pems_error *error) {
   for (const char *at = text + n; *at;) {
     const char *const end = at + 1 + strcspn(at + 1, ",");
     if (!(starts(at, ",every=") && read_every(w, at + 7, end)) &&
-        !(starts(at, ",keep=") && read_keep(w, at + 6, end))) {
+        !(starts(at, ",keep=") && read_keep(w, at + 6, end)) &&
+        !(starts(at, ",on-term") && read_on_term(w, at + 8, end))) {
       return failure(error, EINVAL,
                      "--pems-checkpoint: %s: give DIR,every=10 (supersteps) or "
-                     "DIR,every=30m, and keep=N",
+                     "DIR,every=30m, and keep=N, on-term",
                      at + 1);
     }
     at = end;

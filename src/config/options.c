@@ -61,7 +61,7 @@ enum kind { COUNT, SIZE, TEXT, DIRS, SWITCH, CHOICE, COMPRESS };
     "compress contexts on their way to disk (also zstd:LEVEL)")                \
   X(bind, CHOICE, 0, 0, "auto|none|core|numa",                                 \
     "bind virtual processors to cores or NUMA nodes")                          \
-  X(checkpoint, TEXT, 0, 0, "DIR[,every=N][,keep=N]",                          \
+  X(checkpoint, TEXT, 0, 0, "DIR[,every=N][,keep=N][,on-term]",                \
     "save the job in DIR at every N-th superstep, or as often, to restart it") \
   X(restart, TEXT, 0, 0, "DIR",                                                \
     "go on from the newest checkpoint in DIR (pemsrun --restart=DIR)")         \

@@ -1,6 +1,8 @@
 libpems_la_SOURCES += \
   src/interpose/crash.c \
   src/interpose/crash.h \
+  src/interpose/descriptor.c \
+  src/interpose/descriptor.h \
   src/interpose/discard.c \
   src/interpose/dlfcn.c \
   src/interpose/dlfcn.h \
@@ -12,25 +14,40 @@ libpems_la_SOURCES += \
   src/interpose/handler.h \
   src/interpose/itimer.c \
   src/interpose/itimer.h \
+  src/interpose/keep.c \
+  src/interpose/keep.h \
   src/interpose/keys.c \
   src/interpose/keys.h \
+  src/interpose/locale.c \
+  src/interpose/locale.h \
   src/interpose/malloc.c \
   src/interpose/malloc.h \
   src/interpose/mapping.c \
+  src/interpose/open.c \
   src/interpose/sigaction.c \
+  src/interpose/stdio.c \
+  src/interpose/stdio.h \
   src/interpose/steps.c \
   src/interpose/steps.h \
   src/interpose/tag.c \
   src/interpose/tag.h \
   src/interpose/thread.c
 UNIT_TESTS += \
+  tests/unit/interpose/test_descriptor \
   tests/unit/interpose/test_dlfcn_shortage \
+  tests/unit/interpose/test_locale \
   tests/unit/interpose/test_thread_shortage
 # Sanitizers have a malloc of their own.
 if !SANITIZE
 UNIT_TESTS += tests/unit/interpose/test_malloc_shortage
 endif
 # The sources are a part of libpems only, which replaces the test's own functions.
+tests_unit_interpose_test_descriptor_SOURCES = \
+  tests/unit/interpose/test_descriptor.c src/interpose/descriptor.c
+tests_unit_interpose_test_descriptor_CPPFLAGS = $(AM_CPPFLAGS)
+tests_unit_interpose_test_locale_SOURCES = \
+  tests/unit/interpose/test_locale.c src/interpose/locale.c
+tests_unit_interpose_test_locale_CPPFLAGS = $(AM_CPPFLAGS)
 tests_unit_interpose_test_dlfcn_shortage_SOURCES = \
   tests/unit/interpose/test_dlfcn_shortage.c src/interpose/dlfcn.c
 tests_unit_interpose_test_dlfcn_shortage_CPPFLAGS = $(AM_CPPFLAGS)

@@ -1,13 +1,16 @@
 /* exit and its kin, interposed: they end one VP, not the process. */
 #define _GNU_SOURCE
 #include "interpose/exit.h"
+#include "base/failure.h"
 #include "base/message.h"
 #include "base/need.h"
 #include "base/self.h"
+#include "checkpoint/blocks.h"
 #include "os/native.h"
 #include "vp/vp.h"
 
 #include <dlfcn.h>
+#include <errno.h>
 #include <stdlib.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -85,17 +88,72 @@ void exit_run_thread_destructors(void) {
   }
 }
 
-bool exit_has_thread_destructors(void) {
-  return last;
+/* In a checkpoint, the last one first. */
+struct exit_saved {
+  uint64_t n;
+  struct exit_object {
+    void (*run)(void *object);
+    void *object;
+  } item[];
+};
+
+int exit_save(struct checkpoint_out *o, struct pems_error *error) {
+  enum { MOST = CHECKPOINT_LARGEST / sizeof(struct exit_object) - 1 };
+  uint64_t n = 0;
+  for (const struct exit_handler *h = last; h; h = h->next) {
+    n++;
+  }
+  if (n > MOST) {
+    return failure(error, ENOTSUP, "it has more than %d thread_local objects",
+                   (int)MOST);
+  }
+  struct exit_saved *const s =
+      native_alloc(sizeof(*s) + n * sizeof(s->item[0]));
+  if (!s) {
+    return failure(error, ENOMEM, "checkpoint: out of memory");
+  }
+  s->n = 0;
+  for (const struct exit_handler *h = last; h; h = h->next) {
+    s->item[s->n++] = (struct exit_object){h->run, h->object};
+  }
+  const int code = checkpoint_put(o, CHECKPOINT_THREAD_OBJECTS, 0, s,
+                                  sizeof(*s) + n * sizeof(s->item[0]), error);
+  native_free(s);
+  return code;
+}
+
+static void push(void (*run)(void *), void *object) {
+  struct exit_handler *const h = need_alloc(sizeof(*h), "thread_local object");
+  *h = (struct exit_handler){last, run, object};
+  last = h;
+}
+
+int exit_load(struct checkpoint_in *in, struct pems_error *error) {
+  void *bytes;
+  size_t n;
+  int code = checkpoint_take(in, CHECKPOINT_THREAD_OBJECTS, &bytes, &n, error);
+  if (code) {
+    return code;
+  }
+  const struct exit_saved *const s = bytes;
+  if (n >= sizeof(*s) && s->n == (n - sizeof(*s)) / sizeof(s->item[0])) {
+    for (uint64_t i = s->n; i > 0; i--) {
+      push(s->item[i - 1].run, s->item[i - 1].object);
+    }
+  } else {
+    code =
+        failure(error, EILSEQ,
+                "checkpoint: %s: thread_local objects: %zu bytes", in->path, n);
+  }
+  native_free(bytes);
+  return code;
 }
 
 /* What C++ compilers' runtimes register such destructors with. */
 EXPORT int __cxa_thread_atexit_impl(void (*run)(void *), void *object,
                                     void *dso) {
   if (self.vp && !self.helper) {
-    struct exit_handler *h = need_alloc(sizeof(*h), "thread_local object");
-    *h = (struct exit_handler){last, run, object};
-    last = h;
+    push(run, object);
     return 0;
   }
   int (*real)(void (*)(void *), void *, void *) =

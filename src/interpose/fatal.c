@@ -59,6 +59,8 @@ static void re_raise(int signal_number) {
   pthread_sigmask(SIG_UNBLOCK, &set, NULL);
 }
 
+bool (*fatal_on_term)(void);
+
 static int pending_signal;
 
 static _Noreturn void end_by_signal(int status) {
@@ -173,6 +175,10 @@ static void die(const struct vp *vp, int number, const siginfo_t *info,
   /* The job ends already, and the line that says why may not be out yet. */
   if (vp_in_job() && msg_failing() && !interrupts && !is_fault(number) &&
       number != SIGABRT) {
+    return;
+  }
+  if (number == SIGTERM && !ended && vp_in_job() && !msg_failing() &&
+      fatal_on_term && fatal_on_term()) {
     return;
   }
   pending_signal = number;

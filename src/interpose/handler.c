@@ -1,13 +1,16 @@
 #define _GNU_SOURCE
 #include "interpose/handler.h"
 
+#include "base/failure.h"
 #include "base/need.h"
 #include "base/self.h"
+#include "checkpoint/blocks.h"
 #include "context/residency/track.h"
 #include "context/store/failed_page.h"
 #include "interpose/crash.h"
 #include "mpi_below/watch.h"
 #include "os/lock.h"
+#include "os/native.h"
 #include "vp/stack.h"
 #include "vp/stack_growth.h"
 #include "vp/vp.h"
@@ -293,10 +296,6 @@ static void set_kernels(int number, int flags) {
   all.routed |= bit(number);
 }
 
-bool handlers_has(const struct vp *vp) {
-  return vp->handlers && (vp->handlers->handled | vp->handlers->ignored);
-}
-
 /* How many ranks have a function for it, and how many ignore it. */
 static int count_handled(int number) {
   int n = 0;
@@ -396,6 +395,65 @@ int handlers_send(int number, int code, union sigval value) {
 
 pid_t handlers_thread(void) {
   return self.vp->handlers->thread;
+}
+
+/* --- in checkpoints --- */
+
+/* What the kernel does with a signal that a rank has said nothing of is the
+   affair of who starts the job: of nohup, say. */
+struct handlers_saved {
+  set handled, ignored, blocked;
+  struct sigaction action[LAST + 1];
+};
+
+int handlers_save(const struct vp *vp, struct checkpoint_out *o,
+                  struct pems_error *error) {
+  const struct handlers *const h = vp->handlers;
+  struct handlers_saved *const s = native_zalloc(1, sizeof(*s));
+  if (!s) {
+    return failure(error, ENOMEM, "checkpoint: out of memory");
+  }
+  s->handled = h->handled;
+  s->ignored = h->ignored;
+  s->blocked = h->blocked;
+  memcpy(s->action, h->action, sizeof(s->action));
+  const int code =
+      checkpoint_put(o, CHECKPOINT_SIGNALS, 0, s, sizeof(*s), error);
+  native_free(s);
+  return code;
+}
+
+static void load_actions(struct handlers *h, const struct handlers_saved *s) {
+  const set before = change_mask(SIG_BLOCK, every());
+  lock_take(&all.lock);
+  for (int i = 1; i <= LAST; i++) {
+    if ((s->handled | s->ignored) & bit(i)) {
+      h->action[i] = s->action[i];
+      note(h, i);
+      tell_kernel(i, &h->action[i]);
+    }
+  }
+  h->blocked = s->blocked;
+  lock_give(&all.lock);
+  change_mask(SIG_SETMASK, before);
+}
+
+int handlers_load(struct vp *vp, struct checkpoint_in *in,
+                  struct pems_error *error) {
+  void *saved;
+  size_t n;
+  int code = checkpoint_take(in, CHECKPOINT_SIGNALS, &saved, &n, error);
+  if (code) {
+    return code;
+  }
+  if (n == sizeof(struct handlers_saved)) {
+    load_actions(vp->handlers, saved);
+  } else {
+    code = failure(error, EILSEQ, "checkpoint: %s: actions of signals: %zu",
+                   in->path, n);
+  }
+  native_free(saved);
+  return code;
 }
 
 /* --- the lives of ranks --- */

@@ -9,6 +9,9 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+struct checkpoint_in;
+struct checkpoint_out;
+struct pems_error;
 struct vp;
 
 /* What the program of one VP has set. */
@@ -29,8 +32,13 @@ void handlers_start(struct vp *vp, int n, handlers_die_fn *die);
 void handlers_begin(struct vp *vp);
 void handlers_end(struct vp *vp);
 
-/* Has the rank an action of its own for a signal? */
-bool handlers_has(const struct vp *vp);
+/* The rank's actions in a checkpoint (checkpoint/blocks.h). On its main thread;
+   the second one after handlers_begin. Return 0, or an errno value with *error
+   filled in. */
+int handlers_save(const struct vp *vp, struct checkpoint_out *o,
+                  struct pems_error *error);
+int handlers_load(struct vp *vp, struct checkpoint_in *in,
+                  struct pems_error *error);
 /* As sigaction, for the calling rank. */
 int handlers_set(int number, const struct sigaction *action,
                  struct sigaction *old);

@@ -4,14 +4,18 @@
 #define _GNU_SOURCE
 #include "interpose/itimer.h"
 
+#include "base/failure.h"
 #include "base/message.h"
 #include "base/self.h"
+#include "checkpoint/blocks.h"
 #include "interpose/handler.h"
+#include "os/native.h"
 #include "vp/vp.h"
 
 #include <dlfcn.h>
 #include <errno.h>
 #include <pthread.h>
+#include <string.h>
 #include <sys/time.h>
 #include <time.h>
 #include <unistd.h>
@@ -26,6 +30,8 @@ static __thread struct {
   timer_t timer;
   bool exists;
 } itimer[KINDS];
+/* Of timer_create, by the same thread, that exist. */
+static __thread int others;
 
 /* setitimer in a process that the program forked is that process's. */
 static bool is_ranks(void) {
@@ -170,7 +176,23 @@ EXPORT int timer_create(clockid_t clock, struct sigevent *event,
     own.sigev_notify = SIGEV_THREAD_ID;
     own._sigev_un._tid = handlers_thread();
   }
-  return real_timer_create(clock, &own, timer);
+  const int result = real_timer_create(clock, &own, timer);
+  others += result == 0;
+  return result;
+}
+
+EXPORT int timer_delete(timer_t timer) {
+  static int (*real)(timer_t);
+  if (!real) {
+    real = (int (*)(timer_t))dlsym(RTLD_NEXT, "timer_delete");
+  }
+  const int result = real(timer);
+  others -= result == 0 && is_ranks() && others > 0;
+  return result;
+}
+
+bool itimers_has_others(void) {
+  return others > 0;
 }
 
 void itimers_end(void) {
@@ -180,4 +202,42 @@ void itimers_end(void) {
       itimer[i].exists = false;
     }
   }
+}
+
+int itimers_save(struct checkpoint_out *o, struct pems_error *error) {
+  struct itimerspec left[KINDS];
+  memset(left, 0, sizeof(left));
+  for (int i = 0; i < KINDS; i++) {
+    if (itimer[i].exists && timer_gettime(itimer[i].timer, &left[i]) != 0) {
+      return failure(error, errno, "its interval timer: %s", strerror(errno));
+    }
+  }
+  return checkpoint_put(o, CHECKPOINT_TIMERS, 0, left, sizeof(left), error);
+}
+
+static bool runs(const struct itimerspec *s) {
+  return s->it_value.tv_sec || s->it_value.tv_nsec;
+}
+
+int itimers_load(struct checkpoint_in *in, struct pems_error *error) {
+  struct itimerspec left[KINDS];
+  void *bytes;
+  size_t n;
+  int code = checkpoint_take(in, CHECKPOINT_TIMERS, &bytes, &n, error);
+  if (code) {
+    return code;
+  }
+  const bool good = n == sizeof(left);
+  memcpy(left, bytes, good ? n : 0);
+  native_free(bytes);
+  for (int i = 0; good && i < KINDS; i++) {
+    if (runs(&left[i]) && (!create(i) || timer_settime(itimer[i].timer, 0,
+                                                       &left[i], NULL) != 0)) {
+      return failure(error, errno, "restart: an interval timer: %s",
+                     strerror(errno));
+    }
+  }
+  return good ? 0
+              : failure(error, EILSEQ, "checkpoint: %s: timers: %zu bytes",
+                        in->path, n);
 }

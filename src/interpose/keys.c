@@ -6,8 +6,9 @@
 #define _GNU_SOURCE
 #include "interpose/keys.h"
 
+#include "base/failure.h"
 #include "base/self.h"
-#include "context/image/opened_place.h"
+#include "checkpoint/blocks.h"
 #include "interpose/malloc.h"
 #include "os/lock.h"
 #include "os/native.h"
@@ -19,6 +20,8 @@
 #include <pthread.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
+#include <string.h>
 
 #define EXPORT __attribute__((visibility("default")))
 #define CALLER __builtin_return_address(0)
@@ -26,7 +29,12 @@
 typedef void destroy(void *value);
 typedef int create(pthread_key_t *key, destroy *destructor);
 
-enum { SHARED = 512 };
+enum {
+  SHARED = 512,
+  /* Those of jobs with checkpoints are as high as keys can be, so that no
+     library of another process has them. */
+  FIXED = PTHREAD_KEYS_MAX - SHARED
+};
 
 /* A key of a VP. */
 struct key {
@@ -39,6 +47,7 @@ struct key {
 static struct {
   struct lock lock;
   int n;
+  bool fixed; /* there will be no more, and number i is FIXED + i */
   struct {
     pthread_key_t real; /* without a destructor */
     struct key *first;  /* of each VP that uses it */
@@ -67,12 +76,6 @@ static int really_delete(pthread_key_t key) {
   return real(key);
 }
 
-/* Is it the program of the calling thread's VP that calls? */
-static bool is_program(const void *caller) {
-  return !self_native() && !malloc_is_native(caller) &&
-         !opened_is_foreign(&self.vp->context->image, caller);
-}
-
 static struct key *find_locked(int i, const struct vp *vp) {
   struct key *k = keys.shared[i].first;
   while (k && k->vp != vp) {
@@ -81,14 +84,36 @@ static struct key *find_locked(int i, const struct vp *vp) {
   return k;
 }
 
+/* The C library gives the lowest that nobody has. */
+static void fix_locked(void) {
+  pthread_key_t lower[PTHREAD_KEYS_MAX], key;
+  int n = 0;
+  while (keys.n < SHARED && n < PTHREAD_KEYS_MAX &&
+         really_create(&key, NULL) == 0) {
+    if (key == (pthread_key_t)(FIXED + keys.n)) {
+      keys.shared[keys.n++].real = key;
+    } else {
+      lower[n++] = key;
+    }
+  }
+  while (n > 0) {
+    (void)really_delete(lower[--n]);
+  }
+  keys.fixed = true;
+}
+
 /* One that the VP does not use yet, or -1. */
 static int find_free_locked(const struct vp *vp) {
+  if ((vp_superstep || vp_restart) && !keys.fixed) {
+    fix_locked();
+  }
   for (int i = 0; i < keys.n; i++) {
     if (!find_locked(i, vp)) {
       return i;
     }
   }
-  if (keys.n < SHARED && really_create(&keys.shared[keys.n].real, NULL) == 0) {
+  if (keys.n < SHARED && !keys.fixed &&
+      really_create(&keys.shared[keys.n].real, NULL) == 0) {
     return keys.n++;
   }
   return -1;
@@ -108,6 +133,20 @@ static void prepare(void) {
   pthread_once(&once, make_end_key);
 }
 
+/* Where the C library keeps the thread's values of such keys is not the
+   program's. */
+static void make_room(pthread_key_t key) {
+  self_enter();
+  pthread_setspecific(key, &keys);
+  pthread_setspecific(key, NULL);
+  self_leave();
+}
+
+static void add_locked(int i, struct key *k) {
+  k->next = keys.shared[i].first;
+  keys.shared[i].first = k;
+}
+
 /* 0, ENOMEM, or EAGAIN: there is none left. */
 static int create_shared(const struct vp *vp, pthread_key_t *key,
                          destroy *destructor) {
@@ -119,15 +158,17 @@ static int create_shared(const struct vp *vp, pthread_key_t *key,
   lock_take(&keys.lock);
   const int i = find_free_locked(vp);
   if (i >= 0) {
-    *k = (struct key){keys.shared[i].first, vp, destructor, false};
-    keys.shared[i].first = k;
+    *k = (struct key){NULL, vp, destructor, false};
+    add_locked(i, k);
     *key = keys.shared[i].real;
   }
   lock_give(&keys.lock);
   if (i < 0) {
     native_free(k);
+    return EAGAIN;
   }
-  return i < 0 ? EAGAIN : 0;
+  make_room(*key);
+  return 0;
 }
 
 /* When a program's main returns, destructors do not run in a process; the
@@ -151,7 +192,7 @@ EXPORT int pthread_key_create(pthread_key_t *key, destroy *destructor) {
   if (self_native()) {
     return really_create(key, destructor);
   }
-  if (is_program(CALLER)) {
+  if (malloc_is_program(CALLER) || malloc_is_pems(CALLER)) {
     const int error = create_shared(self.vp, key, destructor);
     if (error != EAGAIN) {
       return error;
@@ -252,13 +293,9 @@ void keys_begin_thread(struct vp *vp) {
   pthread_setspecific(end_key, vp);
 }
 
-bool keys_has(const struct vp *vp) {
+bool keys_has_shared(const struct vp *vp) {
   bool has = false;
   lock_take(&keys.lock);
-  for (int i = 0; i < keys.n; i++) {
-    const struct key *const k = find_locked(i, vp);
-    has |= k && !k->deleted;
-  }
   for (const struct own *own = keys.own; own; own = own->next) {
     has |= own->vp == vp;
   }
@@ -279,4 +316,87 @@ void keys_forget(const struct vp *vp) {
     }
   }
   lock_give(&keys.lock);
+}
+
+/* --- in checkpoints -------------------------------------------------------
+ */
+
+struct keys_saved {
+  uint64_t n;
+  struct key_saved {
+    uint64_t index; /* among the shared ones */
+    destroy *destructor;
+    void *value;
+  } item[SHARED];
+};
+
+static void take_locked(const struct vp *vp, struct keys_saved *s) {
+  for (int i = 0; i < keys.n; i++) {
+    const struct key *const k = find_locked(i, vp);
+    if (k && !k->deleted) {
+      s->item[s->n++] = (struct key_saved){
+          (uint64_t)i, k->destructor, pthread_getspecific(keys.shared[i].real)};
+    }
+  }
+}
+
+int keys_save(const struct vp *vp, struct checkpoint_out *o,
+              struct pems_error *error) {
+  struct keys_saved *const s = native_zalloc(1, sizeof(*s));
+  if (!s) {
+    return failure(error, ENOMEM, "checkpoint: out of memory");
+  }
+  lock_take(&keys.lock);
+  take_locked(vp, s);
+  lock_give(&keys.lock);
+  const size_t n = offsetof(struct keys_saved, item) + s->n * sizeof(*s->item);
+  const int code = checkpoint_put(o, CHECKPOINT_KEYS, 0, s, n, error);
+  native_free(s);
+  return code;
+}
+
+/* Returns an errno value: EEXIST if something else has that key here. */
+static int give(const struct vp *vp, const struct key_saved *from) {
+  struct key *const k = native_alloc(sizeof(*k));
+  if (!k) {
+    return ENOMEM;
+  }
+  lock_take(&keys.lock);
+  if (!keys.fixed) {
+    fix_locked();
+  }
+  const bool there = from->index < (uint64_t)keys.n;
+  if (there) {
+    *k = (struct key){NULL, vp, from->destructor, false};
+    add_locked((int)from->index, k);
+  }
+  lock_give(&keys.lock);
+  if (!there) {
+    native_free(k);
+    return EEXIST;
+  }
+  make_room(keys.shared[from->index].real);
+  return pthread_setspecific(keys.shared[from->index].real, from->value);
+}
+
+int keys_load(const struct vp *vp, struct checkpoint_in *in,
+              struct pems_error *error) {
+  void *bytes;
+  size_t size;
+  int code = checkpoint_take(in, CHECKPOINT_KEYS, &bytes, &size, error);
+  if (code) {
+    return code;
+  }
+  const struct keys_saved *const s = bytes;
+  const size_t head = offsetof(struct keys_saved, item);
+  bool good = size >= head && s->n == (size - head) / sizeof(*s->item);
+  prepare();
+  for (uint64_t i = 0; good && !code && i < s->n; i++) {
+    code = give(vp, &s->item[i]);
+  }
+  native_free(bytes);
+  return good && !code ? 0
+                       : failure(error, good ? code : EILSEQ,
+                                 "restart: rank %d: keys of threads' data: %s",
+                                 vp->rank, strerror(good ? code : EILSEQ));
 }

@@ -4,6 +4,9 @@
 
 #include <stdbool.h>
 
+struct checkpoint_in;
+struct checkpoint_out;
+struct pems_error;
 struct vp;
 
 /* The calling thread is vp's own, or one that its program has started:
@@ -12,7 +15,14 @@ void keys_begin_thread(struct vp *vp);
 /* The VP's program has returned or called exit on the calling thread: its
    thread-specific data is not destroyed. */
 void keys_forget(const struct vp *vp);
-/* Has the VP's program made keys that it has not deleted? */
-bool keys_has(const struct vp *vp);
+/* Has it keys of libraries that all ranks share? They are the process's. */
+bool keys_has_shared(const struct vp *vp);
+/* Its program's keys and what the calling thread has for them, in a checkpoint
+   (checkpoint/blocks.h): they have the same numbers in another process. Return
+   0, or an errno value with *error filled in. */
+int keys_save(const struct vp *vp, struct checkpoint_out *o,
+              struct pems_error *error);
+int keys_load(const struct vp *vp, struct checkpoint_in *in,
+              struct pems_error *error);
 
 #endif

@@ -11,6 +11,7 @@
 #include "base/self.h"
 
 #include "context/calls/allocate.h"
+#include "context/image/opened_place.h"
 #include "context/late_frees.h"
 #include "disk/paged.h"
 #include "mpi_below/libraries.h"
@@ -119,6 +120,18 @@ static bool called_natively(const struct vp *vp, const void *caller) {
 
 bool malloc_is_native(const void *caller) {
   return called_natively(self.vp, caller);
+}
+
+bool malloc_is_program(const void *caller) {
+  return !self_native() && !called_natively(self.vp, caller) &&
+         !opened_is_foreign(&self.vp->context->image, caller);
+}
+
+bool malloc_is_pems(const void *caller) {
+  extern const char __ehdr_start[] __attribute__((visibility("hidden")));
+  extern const char etext[] __attribute__((visibility("hidden")));
+  return (uintptr_t)caller - (uintptr_t)__ehdr_start <
+         (uintptr_t)etext - (uintptr_t)__ehdr_start;
 }
 
 /* The context that a request from `caller` belongs to, or NULL. */

@@ -14,6 +14,11 @@ void malloc_note_objects(void);
 void malloc_note_shared(const char *name);
 /* Is the code at `caller`, that a VP's thread is in, part of one of these? */
 bool malloc_is_native(const void *caller);
+/* Does the program of the calling thread's VP call, or a library of its own? */
+bool malloc_is_program(const void *caller);
+/* Is the caller this library? Also where a constructor of the program, which it
+   has called, ends with the call. */
+bool malloc_is_pems(const void *caller);
 /* ld.so is about to ask on this thread for n bytes, or `align` more, for
    thread-local data of the VP's program: these lie in its context if it has
    room. 0: no more. */

@@ -6,6 +6,7 @@
 #include "base/self.h"
 #include "context/residency/track.h"
 #include "interpose/fatal.h"
+#include "interpose/malloc.h"
 #include "vp/stack.h"
 #include "vp/vp.h"
 
@@ -20,26 +21,18 @@
 #define EXPORT __attribute__((visibility("default")))
 #define CALLER __builtin_return_address(0)
 
-extern const char __ehdr_start[] __attribute__((visibility("hidden")));
-extern const char etext[] __attribute__((visibility("hidden")));
-
-static bool in_pems(const void *caller) {
-  return (uintptr_t)caller - (uintptr_t)__ehdr_start <
-         (uintptr_t)etext - (uintptr_t)__ehdr_start;
-}
-
 /* The program's own calls only, not those of MPI or pems. In a process that it
    forked the kernel's actions are its own. */
 static bool is_ranks(const void *caller) {
-  return !self_native() && !in_pems(caller) && vp_in_job();
+  return !self_native() && !malloc_is_pems(caller) && vp_in_job();
 }
 
 static int set(int number, const struct sigaction *action,
                struct sigaction *old, const void *caller) {
   /* In a forked child SIGSEGV stays where it is: handler.c. */
-  const bool ranks = is_ranks(caller) ||
-                     (number == SIGSEGV && !self_native() && !in_pems(caller) &&
-                      (track_by_faults() || stacks_grow()));
+  const bool ranks = is_ranks(caller) || (number == SIGSEGV && !self_native() &&
+                                          !malloc_is_pems(caller) &&
+                                          (track_by_faults() || stacks_grow()));
   return ranks ? handlers_set(number, action, old)
                : handlers_real_set(number, action, old);
 }
@@ -238,7 +231,7 @@ EXPORT int raise(int number) {
    word. */
 EXPORT _Noreturn void abort(void) {
   sigset_t one;
-  if (!self_native() && !in_pems(CALLER) && vp_in_job()) {
+  if (!self_native() && !malloc_is_pems(CALLER) && vp_in_job()) {
     sigemptyset(&one);
     sigaddset(&one, SIGABRT);
     change_mask(SIG_UNBLOCK, &one, NULL, CALLER);

@@ -1,10 +1,12 @@
 #include "interpose/steps.h"
 
+#include "interpose/descriptor.h"
 #include "interpose/exit.h"
 #include "interpose/fatal.h"
 #include "interpose/handler.h"
 #include "interpose/itimer.h"
 #include "interpose/keys.h"
+#include "interpose/stdio.h"
 
 static void begin(struct vp *vp) {
   keys_begin_thread(vp);
@@ -15,6 +17,8 @@ static void begin(struct vp *vp) {
 static void end(struct vp *vp) {
   itimers_end();
   handlers_end(vp);
+  stdio_end(vp);
+  descriptors_end(vp);
 }
 
 const struct vp_interposer steps = {
@@ -22,6 +26,7 @@ const struct vp_interposer steps = {
     .stack_new = fatal_stack,
     .begin = begin,
     .destruct = exit_run_thread_destructors,
+    .flush = stdio_flush,
     .forget = keys_forget,
     .end = end,
     .stack_free = fatal_stack_free,

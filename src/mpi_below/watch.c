@@ -48,9 +48,11 @@ static struct {
   atomic_int line_fd; /* the connection, or -1 */
   atomic_int answer;  /* to LIFELINE_MAY_I, or 0 */
   atomic_bool lost;
-  atomic_bool tried;    /* there is a connection now, or none */
-  struct lock lock;     /* for what follows */
-  watch_answer *status; /* or NULL */
+  atomic_bool leaves; /* pemsrun wants the job to take a checkpoint and end */
+  bool (*_Atomic leave)(void); /* whom to tell, or NULL */
+  atomic_bool tried;           /* there is a connection now, or none */
+  struct lock lock;            /* for what follows */
+  watch_answer *status;        /* or NULL */
 } watch = {.parent_fd = -1,
            .stop = -1,
            .line_fd = -1,
@@ -221,12 +223,29 @@ void watch_on_question(watch_answer *answer) {
   lock_give(&watch.lock);
 }
 
+static void tell_leave(void) {
+  bool (*const leave)(void) = watch.leave;
+  if (leave && watch.leaves) {
+    (void)leave();
+  }
+}
+
+void watch_on_leave(bool (*leave)(void)) {
+  watch.leave = leave;
+  tell_leave();
+}
+
 /* There is something to read, or the connection is broken. */
 static void hear(int fd) {
   char what;
   const ssize_t n = recv(fd, &what, 1, 0);
   if (n == 1 && what == LIFELINE_QUESTION) {
     answer_question();
+    return;
+  }
+  if (n == 1 && what == LIFELINE_LEAVE) {
+    watch.leaves = true;
+    tell_leave();
     return;
   }
   if (n == 1) {

@@ -23,6 +23,10 @@ typedef int watch_answer(char *line);
    and when this returns nobody is in it any more. */
 void watch_on_question(watch_answer *answer);
 
+/* What pemsrun's wish that the job take a checkpoint and end calls, from the
+   thread that watches; it may have come before. Its result is not used. */
+void watch_on_leave(bool (*leave)(void));
+
 /* True for the first process of the job that asks: the one to say why the job
    ends. May take 5 s. Safe in a signal handler. */
 bool watch_first_to_fail(void);

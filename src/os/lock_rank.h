@@ -32,6 +32,7 @@
   X(HELPERS)                                                                   \
   X(HANDLERS)                                                                  \
   X(KEYS)                                                                      \
+  X(STREAMS)                                                                   \
   X(ERRHANDLERS)                                                               \
   X(OPS)                                                                       \
   X(NAMED_TYPES)                                                               \

@@ -44,11 +44,13 @@ UNIT_TESTS += \
   tests/unit/vp/test_binding \
   tests/unit/vp/test_dispatch \
   tests/unit/vp/test_dormant \
+  tests/unit/vp/test_exits \
   tests/unit/vp/test_helpers \
   tests/unit/vp/test_helpers_shortage \
   tests/unit/vp/test_pace \
   tests/unit/vp/test_patients \
   tests/unit/vp/test_ready_heap \
+  tests/unit/vp/test_resume \
   tests/unit/vp/test_run_queue \
   tests/unit/vp/test_run_queue_lock \
   tests/unit/vp/test_run_queue_waiter \

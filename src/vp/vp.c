@@ -87,6 +87,7 @@ static void destruct(struct vp *vp) {
   if (vp->destruct) {
     interposer->destruct();
     image_destruct(&vp->context->image);
+    interposer->flush();
     flush_fortran();
   }
 }
@@ -97,6 +98,7 @@ _Noreturn void vp_end_child(int status) {
   self.inside = 0;
   interposer->destruct();
   image_destruct(&self.vp->context->image);
+  interposer->flush();
   flush_fortran();
   self.inside = 1;
   fflush(NULL);

@@ -22,6 +22,7 @@ struct patients;
 struct rank;
 struct run_queue_waiter;
 struct self;
+struct stdio_streams;
 
 enum vp_state {
   VP_READY,   /* wants to run */
@@ -68,6 +69,8 @@ struct vp {
   long unsaved; /* what of MPI no checkpoint can save: sessions and the like */
   long native;  /* blocks of the C library's on its behalf, */
   long mapped;  /* and mappings, both not in its context */
+  atomic_int files; /* descriptors that it may have: interpose/descriptor.h */
+  struct stdio_streams *streams; /* open ones, or NULL: interpose/stdio.h */
   uint64_t superstep;  /* calls at which a checkpoint could be taken, so far */
   struct exits *exits; /* to call when it ends, or NULL: exits.h */
   bool resumes;        /* it goes on where another process has stopped */
@@ -148,6 +151,7 @@ struct vp_interposer {
   void (*begin)(struct vp *vp); /* its program begins */
   void (*destruct)(void);       /* its program ends: thread_local objects; once
                                    more when a destructor has left by exit */
+  void (*flush)(void);          /* then: what streams have not written */
   void (*forget)(const struct vp *vp); /* its main has returned */
   void (*end)(struct vp *vp);
   void (*stack_free)(void *stack);

@@ -149,7 +149,6 @@ end
 # --- what cannot be saved ---
 
 for kind in window:'windows' request:'a request of MPI_Grequest_start' \
-  stream:'memory of the C library' signal:'actions for signals' \
   mapping:'mappings' thread:'threads' pipe:'a file is open: pipe'; do
   rm -rf "$shelf"
   begin "in the way: ${kind%%:*}"

@@ -8,7 +8,6 @@
    before step N while there is a file HOLD.N. */
 #include <mpi.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,16 +23,12 @@ static _Thread_local long seen = 1;
 static const char *kind = "";
 static MPI_Win window;
 static MPI_Request request;
-static FILE *file;
+static int number;
 
 static void at_end(void) {
   if (rank == 0) {
     printf("at end: %ld\n", seen);
   }
-}
-
-static void ignore(int sig) {
-  (void)sig;
 }
 
 static void *idle(void *arg) {
@@ -66,10 +61,6 @@ static void take(void) {
   }
   if (is("request")) {
     MPI_Grequest_start(query, free_state, cancel, NULL, &request);
-  } else if (is("stream")) {
-    file = fopen("/dev/null", "w");
-  } else if (is("signal")) {
-    signal(SIGUSR2, ignore);
   } else if (is("mapping")) {
     (void)mmap(NULL, 4096, PROT_READ, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   } else if (is("thread")) {
@@ -89,8 +80,6 @@ static void give(void) {
   } else if (is("request")) {
     MPI_Grequest_complete(request);
     MPI_Wait(&request, MPI_STATUS_IGNORE);
-  } else if (is("stream")) {
-    fclose(file);
   }
 }
 

@@ -52,6 +52,7 @@ static void check(void) {
   if (pems_discard(local, sizeof local) != no) wrong("stack");
   if (pems_discard(p, (size_t)-1) != no) wrong("all memory");
   if (pems_discard((void *)&errno, 1) != no) wrong("thread-local");
+  if (pems_checkpoint() != no) wrong("checkpoint");
   if (errno != 77) wrong("errno");
   for (i = N; i < 2 * N; i++)
     if (p[i] != 1) wrong("memory behind");

@@ -21,6 +21,7 @@ libpemscore_la_SOURCES += \
 UNIT_TESTS += \
   tests/unit/context/calls/test_create_shortage \
   tests/unit/context/calls/test_mapping \
+  tests/unit/context/calls/test_save \
   tests/unit/context/calls/test_stack_chunks \
   tests/unit/context/calls/test_thread_parts
 EXTRA_DIST += src/context/calls/README.md

@@ -30,6 +30,8 @@ libpems_la_SOURCES += \
   src/mpi/job/checkpoint_objects.h \
   src/mpi/job/checkpoint_rank.c \
   src/mpi/job/checkpoint_rank.h \
+  src/mpi/job/checkpoint_sizes.c \
+  src/mpi/job/checkpoint_sizes.h \
   src/mpi/job/job_load.c \
   src/mpi/job/job_load.h \
   src/mpi/job/main.c \
@@ -37,10 +39,24 @@ libpems_la_SOURCES += \
   src/mpi/job/restart.h
 
 UNIT_TESTS += \
+  tests/unit/mpi/job/test_checkpoint_ask \
+  tests/unit/mpi/job/test_checkpoint_files \
+  tests/unit/mpi/job/test_checkpoint_sizes \
   tests/unit/mpi/job/test_job_deal \
   tests/unit/mpi/job/test_job_load \
   tests/unit/mpi/job/test_job_site
 # A part of libpems only, which replaces the test's own functions.
+tests_unit_mpi_job_test_checkpoint_ask_SOURCES = \
+  tests/unit/mpi/job/test_checkpoint_ask.c src/mpi/job/checkpoint_ask.c
+tests_unit_mpi_job_test_checkpoint_ask_CPPFLAGS = $(AM_CPPFLAGS)
+tests_unit_mpi_job_test_checkpoint_files_SOURCES = \
+  tests/unit/mpi/job/test_checkpoint_files.c src/mpi/job/checkpoint_files.c \
+  src/interpose/descriptor.c
+tests_unit_mpi_job_test_checkpoint_files_CPPFLAGS = $(AM_CPPFLAGS)
+tests_unit_mpi_job_test_checkpoint_sizes_SOURCES = \
+  tests/unit/mpi/job/test_checkpoint_sizes.c src/mpi/job/checkpoint_sizes.c \
+  src/interpose/descriptor.c
+tests_unit_mpi_job_test_checkpoint_sizes_CPPFLAGS = $(AM_CPPFLAGS)
 tests_unit_mpi_job_test_job_load_SOURCES = \
   tests/unit/mpi/job/test_job_load.c src/mpi/job/job_load.c
 tests_unit_mpi_job_test_job_load_CPPFLAGS = $(AM_CPPFLAGS)

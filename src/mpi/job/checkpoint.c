@@ -8,24 +8,30 @@
 #include "checkpoint/shelf.h"
 #include "checkpoint/wish.h"
 #include "config/memory_plan.h"
+#include "interpose/descriptor.h"
+#include "interpose/fatal.h"
 #include "mpi/job/checkpoint_ask.h"
 #include "mpi/job/checkpoint_files.h"
 #include "mpi/job/checkpoint_rank.h"
+#include "mpi/job/checkpoint_sizes.h"
 #include "mpi/job/restart.h"
 #include "mpi/object/comm.h"
 #include "mpi/p2p/p2p_load.h"
 #include "mpi/p2p/p2p_save.h"
 #include "mpi_abi/handle.h"
 #include "mpi_below/net.h"
+#include "mpi_below/watch.h"
 #include "net/am.h"
 #include "os/bits.h"
 #include "os/native.h"
 #include "os/pages.h"
+#include "pems.h"
 #include "vp/run_queue.h"
 #include "vp/side_stack.h"
 #include "vp/stack.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -127,6 +133,7 @@ static bool is_in_call(const struct vp *vp) {
 
 static void check_all(void) {
   struct pems_error error;
+  char folder[PATH_MAX];
   for (int i = 0; i < vps.n; i++) {
     if (is_in_call(&vps.item[i])) {
       failure(&error, ENOTSUP, "it has a collective call under way");
@@ -138,6 +145,11 @@ static void check_all(void) {
     note_failure(-1, &error);
   }
   if (checkpoint_files_check(all.shelf.dir, &error)) {
+    note_failure(-1, &error);
+  }
+  if (!all.failed &&
+      (shelf_begin(&all.shelf, all.manifest.sequence, folder, &error) ||
+       checkpoint_sizes_save(folder, all.manifest.sequence, &error))) {
     note_failure(-1, &error);
   }
 }
@@ -207,6 +219,12 @@ static void finish(struct vp *vp) {
   }
   if (first == net_rank()) {
     say_failure();
+  }
+  if (first < 0 && checkpoint_ask_leaves()) {
+    msg_fail(128 + SIGTERM,
+             "SIGTERM: superstep %llu: the job ends with its checkpoint: go on "
+             "with pemsrun --restart=%s",
+             (unsigned long long)all.manifest.superstep, all.shelf.dir);
   }
   if (first >= 0) {
     shelf_abandon(&all.shelf, all.manifest.sequence);
@@ -384,6 +402,7 @@ void checkpoint_start(void) {
   }
   if (restart_fixed()) {
     handles_fix(vps.plan.v);
+    descriptors_start(vps.plan.v);
   }
   checkpoint_ask_prepare(&all.wish, was ? was->superstep : 0);
   if (all.on) {
@@ -395,6 +414,19 @@ void checkpoint_start(void) {
     checkpoint_ask_start();
     vp_superstep = on_superstep;
   }
+  if (all.on && all.wish.on_term) {
+    fatal_on_term = checkpoint_ask_leave;
+    watch_on_leave(checkpoint_ask_leave);
+  }
+}
+
+/* Of pems.h. */
+__attribute__((visibility("default"))) int pems_api_checkpoint(void) {
+  if (all.on && self.vp && vp_in_job()) {
+    checkpoint_ask();
+    return 0;
+  }
+  return -1;
 }
 
 void checkpoint_end(void) {

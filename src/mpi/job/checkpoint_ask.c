@@ -14,7 +14,7 @@
 #define NEVER UINT64_MAX
 
 enum op {
-  WANT,    /* to process 0: somebody asks for one */
+  WANT,    /* to process 0: somebody asks for one, and has come so far */
   HOLD,    /* from there: let no rank come further than one has come */
   REACHED, /* the answer: how far */
   STOP,    /* at that superstep */
@@ -28,6 +28,7 @@ static struct {
   uint64_t period;    /* ns, or 0: process 0 looks at it */
   uint64_t due;       /* when the next one is, by time */
   atomic_bool wanted; /* somebody has asked, here */
+  atomic_bool leaves; /* and wants the job to end with it */
 
   /* Under the scheduler's lock: */
   uint64_t by_number; /* the next one by number, */
@@ -36,12 +37,21 @@ static struct {
   bool hold;          /* none may come further now */
   bool asking;        /* an agreement is under way, or one that it led to */
   int answers;        /* process 0: that have come */
+  uint64_t later;     /* and one that has gone so far wants another one */
   uint64_t most;      /* and the largest in them */
   struct run_queue_waiting held;
 } ask;
 
 void checkpoint_ask(void) {
   ask.wanted = true;
+}
+
+bool checkpoint_ask_leave(void) {
+  return !atomic_exchange(&ask.leaves, true);
+}
+
+bool checkpoint_ask_leaves(void) {
+  return ask.leaves;
 }
 
 static void on_signal(int number) {
@@ -85,15 +95,16 @@ static void begin_locked(void) {
   answer_locked(ask.reached);
 }
 
-static void want_locked(void) {
+/* Where all ask before they come to a superstep, it is that one: none goes on
+   from here until all know. */
+static void want_locked(uint64_t reached) {
   if (ask.asking) {
-    return;
-  }
-  if (net_rank() == 0) {
+    ask.later = reached > ask.later ? reached : ask.later;
+  } else if (net_rank() == 0) {
     begin_locked();
   } else {
-    ask.asking = true;
-    send_locked(0, WANT, 0);
+    ask.asking = ask.hold = true;
+    send_locked(0, WANT, ask.reached);
   }
 }
 
@@ -104,7 +115,7 @@ static bool on_message(int process, uint64_t key, const char *bytes, size_t n) {
   run_queue_lock();
   switch (m.op) {
   case WANT:
-    want_locked();
+    want_locked(m.superstep);
     break;
   case HOLD:
     ask.asking = ask.hold = true;
@@ -146,8 +157,8 @@ static void pass_locked(uint64_t superstep) {
 bool checkpoint_ask_superstep(struct vp *vp) {
   run_queue_lock();
   const uint64_t n = ++vp->superstep;
-  if (is_due() || atomic_exchange(&ask.wanted, false)) {
-    want_locked();
+  if (is_due() || atomic_exchange(&ask.wanted, false) || ask.leaves) {
+    want_locked(ask.reached);
   }
   const bool stays = is_held_locked(n) || stops_locked(n);
   if (!stays) {
@@ -181,6 +192,11 @@ void checkpoint_ask_done_locked(uint64_t superstep) {
     ask.agreed = NEVER;
     ask.asking = false;
     ask.due = clock_ns() + ask.period;
+    /* Who asked had been there already, and this process had not. */
+    if (net_rank() == 0 && ask.later >= superstep) {
+      begin_locked();
+    }
+    ask.later = 0;
   }
 }
 

@@ -17,6 +17,11 @@ void checkpoint_ask_start(void);
 void checkpoint_ask_end(void);
 /* Asks for one. Any thread; for signal handlers, too. */
 void checkpoint_ask(void);
+/* The same, and the job is to end when it is taken; should it fail, it is asked
+   for at the next superstep. Returns false if that has been asked already. */
+bool checkpoint_ask_leave(void);
+/* Is the job to end? */
+bool checkpoint_ask_leaves(void);
 
 /* The VP begins a superstep: counts it. True if it is to stop there: then on it
    calls checkpoint_ask_await, which may wait, and tells whether a checkpoint is

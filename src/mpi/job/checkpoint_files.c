@@ -2,6 +2,7 @@
 #include "mpi/job/checkpoint_files.h"
 
 #include "base/failure.h"
+#include "interpose/descriptor.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -60,13 +61,17 @@ struct wanted {
   struct pems_error *error;
 };
 
-/* Sockets, events and memory may be MPI's. Scratch files of pems, which it may
-   open at any time, have no names. */
-static bool is_program(const char *path, const char *dir) {
+/* Other sockets, events and memory may be MPI's. Scratch files of pems, which
+   it may open at any time, have no names. */
+static bool is_program(int fd, const char *path, const char *dir) {
   static const char deleted[] = " (deleted)";
   const size_t n = strlen(path), end = sizeof(deleted) - 1;
+  unsigned long long socket;
   if (strncmp(path, "pipe:", 5) == 0) {
     return true;
+  }
+  if (sscanf(path, "socket:[%llu", &socket) == 1) {
+    return descriptor_is_programs(fd, socket);
   }
   return *path == '/' && strncmp(path, dir, strlen(dir)) != 0 &&
          strncmp(path, "/proc/", 6) != 0 &&
@@ -76,7 +81,8 @@ static bool is_program(const char *path, const char *dir) {
 
 static int look(int fd, const char *path, void *arg) {
   const struct wanted *const w = arg;
-  return (fd < MOST && known[fd]) || !is_program(path, w->dir)
+  return (fd < MOST && known[fd]) || descriptor_is_known(fd) ||
+                 !is_program(fd, path, w->dir)
              ? 0
              : failure(w->error, ENOTSUP, "a file is open: %s", path);
 }

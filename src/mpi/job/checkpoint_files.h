@@ -1,5 +1,5 @@
-/* Files that the program of this process has opened: nobody could open them
-   anew. */
+/* What the program of this process has open beside the files that each rank
+   opens anew (interpose/descriptor.h): nobody could do that. */
 #ifndef PEMS_MPI_JOB_CHECKPOINT_FILES_H
 #define PEMS_MPI_JOB_CHECKPOINT_FILES_H
 

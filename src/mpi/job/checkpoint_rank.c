@@ -2,9 +2,7 @@
 #include "mpi/job/checkpoint_rank.h"
 
 #include "base/failure.h"
-#include "interpose/exit.h"
-#include "interpose/handler.h"
-#include "interpose/keys.h"
+#include "interpose/keep.h"
 #include "mpi/job/checkpoint_objects.h"
 #include "mpi/object/comm.h"
 #include "mpi/p2p/p2p_load.h"
@@ -25,26 +23,13 @@ static const char *of_mpi(const struct rank *rank) {
              : checkpoint_objects_obstacle(rank);
 }
 
-static const char *of_process(const struct vp *vp) {
-  return vp->helpers || vp->shared       ? "threads, or MPI_THREAD_MULTIPLE"
-         : handlers_has(vp)              ? "actions for signals"
-         : keys_has(vp)                  ? "keys of threads' data"
-         : exit_has_thread_destructors() ? "thread_local objects with "
-                                           "destructors"
-         : vp->mapped                    ? "mappings of files, or shared ones"
-         : vp->native ? "memory of the C library: an open stream or "
-                        "directory, a locale or the like"
-                      : NULL;
-}
-
 int checkpoint_rank_check(const struct vp *vp, struct pems_error *error) {
   const char *function = NULL;
   const char *what = of_mpi(vp->mpi);
-  what = what ? what : of_process(vp);
   what = what ? what : p2p_save_stop(vp->mpi, &function);
   return what ? failure(error, ENOTSUP, "it has %s%s", what,
                         function ? function : "")
-              : 0;
+              : keep_check(vp, error);
 }
 
 /* --- its file -------------------------------------------------------------
@@ -101,6 +86,7 @@ int checkpoint_rank_save(struct vp *vp, struct resume *at, const char *path,
                                error);
   code = code ? code : parcel_save(&objects, CHECKPOINT_OBJECTS, &out, error);
   parcel_free(&objects);
+  code = code ? code : keep_save(vp, &out, error);
   code = code ? code : resume_save(vp, at, &out, error);
   code = code ? code : checkpoint_finish(&out, sum, error);
   *tail = out.tail;
@@ -172,6 +158,7 @@ int checkpoint_rank_load(struct vp *vp, struct resume *at, const char *path,
   struct checkpoint_block b;
   int code = checkpoint_open(&in, path, error);
   code = code ? code : load_facts(vp, &in, error);
+  code = code ? code : keep_load(vp, &in, error);
   code = code ? code : resume_load(vp, at, &in, &b, error);
   code = code ? code : load_messages(vp->mpi, &in, &b, error);
   if (!code && b.kind != CHECKPOINT_END) {

@@ -265,6 +265,7 @@ static void prepare(struct job_setup *job, int *argc, char **argv,
   job_agree(job, job_report_start(&job->options, job_site_driver_used(job),
                                   &job->error));
   job_agree(job, start_tags(job));
+  job_agree(job, restart_cut(job));
 }
 
 static void clean_up(struct job_setup *job) {

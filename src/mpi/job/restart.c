@@ -4,6 +4,7 @@
 #include "base/failure.h"
 #include "checkpoint/shelf.h"
 #include "context/image/image_place.h"
+#include "mpi/job/checkpoint_sizes.h"
 #include "os/fixed.h"
 #include "os/native.h"
 #include "vp/vp.h"
@@ -219,7 +220,17 @@ int restart_verify(struct job_setup *job) {
     shelf_rank(restart.folder, rank, path);
     code = checkpoint_verify(path, &restart.manifest.rank[rank], &job->error);
   }
-  return code;
+  return code || !restart.restarts
+             ? code
+             : checkpoint_sizes_check(restart.folder, restart.manifest.sequence,
+                                      &job->error);
+}
+
+int restart_cut(struct job_setup *job) {
+  return restart.restarts
+             ? checkpoint_sizes_cut(restart.folder, restart.manifest.sequence,
+                                    &job->error)
+             : 0;
 }
 
 void restart_end(void) {

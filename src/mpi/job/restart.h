@@ -32,8 +32,11 @@ int restart_check(struct job_setup *job);
    each, as of then. */
 int restart_check_images(struct job_setup *job);
 uint64_t restart_images(void);
-/* When ranks are dealt: what files of this process's ranks have. */
+/* When ranks are dealt: what the checkpoint has of this process's ranks, and
+   the files that they had open. */
 int restart_verify(struct job_setup *job);
+/* When nothing else can be wrong: cuts those files to the length they had. */
+int restart_cut(struct job_setup *job);
 void restart_end(void);
 
 #endif

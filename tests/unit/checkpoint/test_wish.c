@@ -29,11 +29,23 @@ START_TEST(numbers_and_times_are_told_apart) {
 }
 END_TEST
 
+START_TEST(sigterm_may_ask_for_one) {
+  struct wish w;
+  ck_assert_int_eq(wish_parse(&w, "d,every=3", NULL), 0);
+  ck_assert(!w.on_term);
+  ck_assert_int_eq(wish_parse(&w, "d,on-term,every=3", NULL), 0);
+  ck_assert(w.on_term);
+  ck_assert_uint_eq(w.supersteps, 3);
+  ck_assert_uint_eq(w.seconds, 0);
+}
+END_TEST
+
 START_TEST(all_else_is_refused) {
   static const char *const bad[] = {
-      "",         ",every=1",  "d,",         "d,every=",   "d,every=0",
-      "d,keep=0", "d,keep=1x", "d,every=1x", "d,every=m",  "d,every=1mm",
-      "d,often",  "d,keep=-1", "d,every=5,", "d,keep=1001"};
+      "",           ",every=1",  "d,",         "d,every=",    "d,every=0",
+      "d,keep=0",   "d,keep=1x", "d,every=1x", "d,every=m",   "d,every=1mm",
+      "d,often",    "d,keep=-1", "d,every=5,", "d,keep=1001", "d,on-ter",
+      "d,on-terms", "d,on-term="};
   for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
     struct wish w;
     struct pems_error error;
@@ -44,8 +56,8 @@ START_TEST(all_else_is_refused) {
 END_TEST
 
 int main(void) {
-  const TTest *const tests[] = {a_directory_is_enough,
-                                numbers_and_times_are_told_apart,
-                                all_else_is_refused, NULL};
+  const TTest *const tests[] = {
+      a_directory_is_enough, numbers_and_times_are_told_apart,
+      sigterm_may_ask_for_one, all_else_is_refused, NULL};
   return check_main("wish", tests);
 }

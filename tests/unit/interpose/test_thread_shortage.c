@@ -24,9 +24,14 @@ void dlfcn_begin_thread(const struct vp *of) {
 }
 
 /* Keys are those of a library that ranks share. */
-bool malloc_is_native(const void *caller) {
+bool malloc_is_program(const void *caller) {
   ck_assert_ptr_nonnull(caller);
-  return true;
+  return false;
+}
+
+bool malloc_is_pems(const void *caller) {
+  ck_assert_ptr_nonnull(caller);
+  return false;
 }
 
 static void *run(void *arg) {

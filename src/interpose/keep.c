@@ -1,0 +1,58 @@
+#include "interpose/keep.h"
+
+#include "base/failure.h"
+#include "interpose/descriptor.h"
+#include "interpose/exit.h"
+#include "interpose/handler.h"
+#include "interpose/itimer.h"
+#include "interpose/keys.h"
+#include "interpose/locale.h"
+#include "interpose/stdio.h"
+#include "vp/vp.h"
+
+#include <errno.h>
+
+static const char *in_the_way(const struct vp *vp) {
+  return vp->helpers || vp->shared ? "threads, or MPI_THREAD_MULTIPLE"
+         : keys_has_shared(vp)     ? "keys of threads' data of a shared library"
+         : itimers_has_others()    ? "timers of timer_create"
+         : vp->mapped              ? "mappings of files, or shared ones"
+                                   : NULL;
+}
+
+/* What has a name of its own comes first: it may hold such memory, too. */
+int keep_check(const struct vp *vp, struct pems_error *error) {
+  const char *const what = in_the_way(vp);
+  if (what) {
+    return failure(error, ENOTSUP, "it has %s", what);
+  }
+  int code = descriptors_check(vp, error);
+  code = code ? code : stdio_check(vp, error);
+  return code || !vp->native
+             ? code
+             : failure(error, ENOTSUP,
+                       "it has memory of the C library: an open directory, a "
+                       "stream without a file, or the like");
+}
+
+int keep_save(const struct vp *vp, struct checkpoint_out *o,
+              struct pems_error *error) {
+  int code = handlers_save(vp, o, error);
+  code = code ? code : itimers_save(o, error);
+  code = code ? code : keys_save(vp, o, error);
+  code = code ? code : exit_save(o, error);
+  code = code ? code : locale_save(o, error);
+  code = code ? code : descriptors_save(vp, o, error);
+  return code ? code : stdio_save(vp, o, error);
+}
+
+int keep_load(struct vp *vp, struct checkpoint_in *in,
+              struct pems_error *error) {
+  int code = handlers_load(vp, in, error);
+  code = code ? code : itimers_load(in, error);
+  code = code ? code : keys_load(vp, in, error);
+  code = code ? code : exit_load(in, error);
+  code = code ? code : locale_load(in, error);
+  code = code ? code : descriptors_load(vp, in, error);
+  return code ? code : stdio_load(vp, in, error);
+}

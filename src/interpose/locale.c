@@ -1,0 +1,156 @@
+#define _GNU_SOURCE
+#include "interpose/locale.h"
+
+#include "base/failure.h"
+#include "base/self.h"
+#include "checkpoint/blocks.h"
+#include "os/native.h"
+#include "vp/vp.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <locale.h>
+#include <stdbool.h>
+#include <string.h>
+#include <time.h>
+
+#define EXPORT __attribute__((visibility("default")))
+
+/* The C library's own function of that name. */
+#define REAL(name)                                                             \
+  static __typeof__(name) *real;                                               \
+  if (!real) {                                                                 \
+    real = (__typeof__(name) *)dlsym(RTLD_NEXT, #name);                        \
+  }
+
+EXPORT char *setlocale(int category, const char *locale) {
+  REAL(setlocale)
+  self_enter();
+  char *const is = real(category, locale);
+  self_leave();
+  return is;
+}
+
+/* The first of these reads the file of the time zone. */
+
+EXPORT void tzset(void) {
+  REAL(tzset)
+  self_enter();
+  real();
+  self_leave();
+}
+
+EXPORT struct tm *localtime_r(const time_t *time, struct tm *to) {
+  REAL(localtime_r)
+  self_enter();
+  struct tm *const is = real(time, to);
+  self_leave();
+  return is;
+}
+
+EXPORT time_t mktime(struct tm *from) {
+  REAL(mktime)
+  self_enter();
+  const time_t is = real(from);
+  self_leave();
+  return is;
+}
+
+EXPORT size_t strftime(char *to, size_t n, const char *format,
+                       const struct tm *time) {
+  REAL(strftime)
+  self_enter();
+  const size_t is = real(to, n, format, time);
+  self_leave();
+  return is;
+}
+
+/* Messages may be translated, and their files stay open. */
+
+EXPORT char *strerror(int number) {
+  REAL(strerror)
+  self_enter();
+  char *const is = real(number);
+  self_leave();
+  return is;
+}
+
+EXPORT char *strerror_l(int number, locale_t locale) {
+  REAL(strerror_l)
+  self_enter();
+  char *const is = real(number, locale);
+  self_leave();
+  return is;
+}
+
+/* --- locales of a rank --- */
+
+/* They are memory that nobody could save; what the C library has read for them
+   is not. */
+static void count(long change) {
+  if (self.vp && !self.inside && !self.helper) {
+    self.vp->native += change;
+  }
+}
+
+/* The one that needs no memory. */
+static bool is_static(locale_t locale) {
+  static locale_t c;
+  REAL(newlocale)
+  if (!c) {
+    c = real(LC_ALL_MASK, "C", (locale_t)0);
+  }
+  return !locale || locale == c;
+}
+
+EXPORT locale_t newlocale(int mask, const char *name, locale_t base) {
+  REAL(newlocale)
+  const long had = !is_static(base);
+  self_enter();
+  const locale_t is = real(mask, name, base);
+  self_leave();
+  count(is ? !is_static(is) - had : 0);
+  return is;
+}
+
+EXPORT locale_t duplocale(locale_t from) {
+  REAL(duplocale)
+  self_enter();
+  const locale_t is = real(from);
+  self_leave();
+  count(!is_static(is));
+  return is;
+}
+
+EXPORT void freelocale(locale_t locale) {
+  REAL(freelocale)
+  count(-(long)!is_static(locale));
+  self_enter();
+  real(locale);
+  self_leave();
+}
+
+/* --- in checkpoints --- */
+
+int locale_save(struct checkpoint_out *o, struct pems_error *error) {
+  const char *const is = setlocale(LC_ALL, NULL);
+  return checkpoint_put(o, CHECKPOINT_LOCALE, 0, is, strlen(is) + 1, error);
+}
+
+/* Ranks of the process that go on already have set the same. */
+int locale_load(struct checkpoint_in *in, struct pems_error *error) {
+  void *bytes;
+  size_t n;
+  int code = checkpoint_take(in, CHECKPOINT_LOCALE, &bytes, &n, error);
+  if (code) {
+    return code;
+  }
+  char *const was = bytes;
+  was[n - 1] = '\0';
+  if (strcmp(was, setlocale(LC_ALL, NULL)) != 0 && !setlocale(LC_ALL, was)) {
+    code = failure(error, ENOENT,
+                   "restart: locale %s: this machine does not have it", was);
+  }
+  native_free(bytes);
+  return code;
+}

@@ -1,0 +1,143 @@
+/* open and its kin, interposed: the files that programs of jobs with
+   checkpoints open get numbers of their own (descriptor.h), and their sockets
+   are known. */
+#define _GNU_SOURCE
+#include "interpose/descriptor.h"
+#include "interpose/malloc.h"
+
+#include "base/self.h"
+
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+
+#define EXPORT __attribute__((visibility("default")))
+#define CALLER __builtin_return_address(0)
+
+/* In a forked child, too: it has the numbers of its parent. */
+static int result(int fd, const void *caller) {
+  return fd >= 0 && malloc_is_program(caller) ? descriptor_take(fd) : fd;
+}
+
+static void *find(void **real, const char *name) {
+  if (!*real) {
+    *real = dlsym(RTLD_NEXT, name);
+  }
+  return *real;
+}
+
+/* The C library's own function of that name, as a function of these types. */
+#define REAL(name, ...)                                                        \
+  static void *real_##name;                                                    \
+  int (*const real)(__VA_ARGS__) =                                             \
+      (int (*)(__VA_ARGS__))find(&real_##name, #name)
+
+static bool has_mode(int flags) {
+  return flags & O_CREAT || (flags & O_TMPFILE) == O_TMPFILE;
+}
+
+/* A mode that is not given is not read. */
+#define TAKE_MODE(mode)                                                        \
+  mode_t mode = 0;                                                             \
+  if (has_mode(flags)) {                                                       \
+    va_list args;                                                              \
+    va_start(args, flags);                                                     \
+    mode = va_arg(args, mode_t);                                               \
+    va_end(args);                                                              \
+  }
+
+EXPORT int open(const char *path, int flags, ...) {
+  REAL(open, const char *, int, ...);
+  TAKE_MODE(mode)
+  return result(real(path, flags, mode), CALLER);
+}
+
+EXPORT int open64(const char *path, int flags, ...) {
+  REAL(open64, const char *, int, ...);
+  TAKE_MODE(mode)
+  return result(real(path, flags, mode), CALLER);
+}
+
+EXPORT int openat(int dir, const char *path, int flags, ...) {
+  REAL(openat, int, const char *, int, ...);
+  TAKE_MODE(mode)
+  return result(real(dir, path, flags, mode), CALLER);
+}
+
+EXPORT int openat64(int dir, const char *path, int flags, ...) {
+  REAL(openat64, int, const char *, int, ...);
+  TAKE_MODE(mode)
+  return result(real(dir, path, flags, mode), CALLER);
+}
+
+/* What <fcntl.h> makes of them with -D_FORTIFY_SOURCE. */
+int __open_2(const char *path, int flags);
+int __open64_2(const char *path, int flags);
+
+EXPORT int __open_2(const char *path, int flags) {
+  REAL(__open_2, const char *, int);
+  return result(real(path, flags), CALLER);
+}
+
+EXPORT int __open64_2(const char *path, int flags) {
+  REAL(__open64_2, const char *, int);
+  return result(real(path, flags), CALLER);
+}
+
+EXPORT int creat(const char *path, mode_t mode) {
+  REAL(creat, const char *, mode_t);
+  return result(real(path, mode), CALLER);
+}
+
+EXPORT int creat64(const char *path, mode_t mode) {
+  REAL(creat64, const char *, mode_t);
+  return result(real(path, mode), CALLER);
+}
+
+EXPORT int mkstemp(char *path) {
+  REAL(mkstemp, char *);
+  return result(real(path), CALLER);
+}
+
+EXPORT int mkstemp64(char *path) {
+  REAL(mkstemp64, char *);
+  return result(real(path), CALLER);
+}
+
+EXPORT int mkostemp(char *path, int flags) {
+  REAL(mkostemp, char *, int);
+  return result(real(path, flags), CALLER);
+}
+
+EXPORT int mkostemp64(char *path, int flags) {
+  REAL(mkostemp64, char *, int);
+  return result(real(path, flags), CALLER);
+}
+
+EXPORT int socket(int domain, int type, int protocol) {
+  REAL(socket, int, int, int);
+  return result(real(domain, type, protocol), CALLER);
+}
+
+EXPORT int socketpair(int domain, int type, int protocol, int ends[2]) {
+  REAL(socketpair, int, int, int, int *);
+  const int code = real(domain, type, protocol, ends);
+  if (code == 0) {
+    ends[0] = result(ends[0], CALLER);
+    ends[1] = result(ends[1], CALLER);
+  }
+  return code;
+}
+
+EXPORT int accept(int fd, struct sockaddr *from, socklen_t *n) {
+  REAL(accept, int, struct sockaddr *, socklen_t *);
+  return result(real(fd, from, n), CALLER);
+}
+
+EXPORT int accept4(int fd, struct sockaddr *from, socklen_t *n, int flags) {
+  REAL(accept4, int, struct sockaddr *, socklen_t *, int);
+  return result(real(fd, from, n, flags), CALLER);
+}

@@ -1,0 +1,124 @@
+/* Files of ranks are cut to the length that they had, unless something is
+ * wrong.
+ */
+#define _GNU_SOURCE
+#include "mpi/job/checkpoint_sizes.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/self.h"
+#include "check_blocks.h"
+#include "check_main.h"
+#include "interpose/descriptor.h"
+#include "vp/vp.h"
+
+static struct vp vp[2];
+static char dir[] = "/tmp/pems-sizes.XXXXXX", folder[64];
+static struct pems_error error;
+
+static int open_file(int rank, const char *name, int flags) {
+  self.vp = &vp[rank];
+  const int fd = descriptor_take(open(name, flags | O_CREAT, 0600));
+  self.vp = NULL;
+  ck_assert_int_ge(fd, 256);
+  return fd;
+}
+
+static void add(const char *name, const char *text) {
+  const int fd = open(name, O_WRONLY | O_CREAT | O_APPEND, 0600);
+  ck_assert_int_eq(write(fd, text, strlen(text)), strlen(text));
+  close(fd);
+}
+
+static long long size(const char *name) {
+  struct stat st;
+  return stat(name, &st) == 0 ? (long long)st.st_size : -1;
+}
+
+/* Rank 0 writes to "a", rank 1 to "a" and "b" and reads "c"; 5 bytes each. */
+static void begin(void) {
+  ck_assert_ptr_nonnull(mkdtemp(dir));
+  snprintf(folder, sizeof(folder), "%s/shelf", dir);
+  ck_assert_int_eq(chdir(dir), 0);
+  ck_assert_int_eq(mkdir("shelf", 0700), 0);
+  vp[1].rank = vp[1].index = 1;
+  vps.item = vp;
+  vps.n = vps.plan.v = 2;
+  descriptors_start(2);
+  add("a", "12345");
+  add("b", "12345");
+  add("c", "12345");
+  (void)open_file(0, "a", O_WRONLY);
+  (void)open_file(1, "a", O_RDWR);
+  (void)open_file(1, "b", O_WRONLY | O_APPEND);
+  (void)open_file(1, "c", O_RDONLY);
+  ck_assert_int_eq(checkpoint_sizes_save(folder, 7, NULL), 0);
+}
+
+static void finish(void) {
+  char command[64];
+  snprintf(command, sizeof(command), "rm -r %s", dir);
+  ck_assert_int_eq(system(command), 0);
+}
+
+START_TEST(what_was_added_is_cut_off) {
+  begin();
+  add("a", "more");
+  add("b", "more");
+  add("c", "more");
+  ck_assert_int_eq(checkpoint_sizes_check(folder, 7, NULL), 0);
+  ck_assert_int_eq(size("a"), 9);
+  ck_assert_int_eq(checkpoint_sizes_cut(folder, 7, NULL), 0);
+  ck_assert_int_eq(size("a"), 5);
+  ck_assert_int_eq(size("b"), 5);
+  ck_assert_int_eq(size("c"), 9);
+  finish();
+}
+END_TEST
+
+START_TEST(those_of_other_processes_ranks_are_left_to_them) {
+  begin();
+  add("a", "more");
+  add("b", "more");
+  vps.n = 1; /* rank 0 */
+  unlink("c");
+  ck_assert_int_eq(checkpoint_sizes_check(folder, 7, NULL), 0);
+  ck_assert_int_eq(checkpoint_sizes_cut(folder, 7, NULL), 0);
+  ck_assert_int_eq(size("a"), 5);
+  ck_assert_int_eq(size("b"), 9);
+  finish();
+}
+END_TEST
+
+START_TEST(what_is_lost_is_said) {
+  begin();
+  ck_assert_int_eq(truncate("b", 4), 0);
+  ck_assert_int_eq(checkpoint_sizes_check(folder, 7, &error), EINVAL);
+  ck_assert_ptr_nonnull(strstr(error.text, "rank 1: "));
+  ck_assert_ptr_nonnull(
+      strstr(error.text, "/b: it has 4 bytes now, and had 5"));
+  unlink("b");
+  ck_assert_int_eq(checkpoint_sizes_check(folder, 7, &error), ENOENT);
+  finish();
+}
+END_TEST
+
+START_TEST(a_list_of_another_checkpoint_is_refused) {
+  begin();
+  ck_assert_int_eq(checkpoint_sizes_check(folder, 8, &error), EILSEQ);
+  ck_assert_ptr_nonnull(strstr(error.text, "files-0"));
+  ck_assert_int_eq(checkpoint_sizes_check(dir, 7, &error), ENOENT);
+  finish();
+}
+END_TEST
+
+int main(void) {
+  const TTest *const tests[] = {what_was_added_is_cut_off,
+                                those_of_other_processes_ranks_are_left_to_them,
+                                what_is_lost_is_said,
+                                a_list_of_another_checkpoint_is_refused, NULL};
+  return check_main("checkpoint_sizes", tests);
+}
