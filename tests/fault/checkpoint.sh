@@ -56,11 +56,21 @@ held() {
   "$@"
 }
 
-# Kills all processes of the job.
+# A process that maps much at the time may be overlooked.
+kills_some() {
+  pids="$(running "$saved") $(running "$psrs")"
+  # shellcheck disable=SC2086 # these are words
+  [ -n "${pids# }" ] && kill -KILL $pids 2>/dev/null
+}
+
+none_runs() {
+  [ -z "$(running "$saved")$(running "$psrs")" ]
+}
+
+# Kills all processes of the job. Those that are held must not go on before.
 kill_all() {
-  for pid in $(running "$saved") $(running "$psrs"); do
-    kill -KILL "$pid" 2>/dev/null
-  done
+  until_seconds "$limit" kills_some || fault "there is none to kill"
+  until_seconds "$limit" none_runs || fault "some are not killed"
   rm -f "$hold".*
 }
 

@@ -44,10 +44,20 @@ sorted() {
 }
 
 # kill_all PROGRAM: all processes of the job.
+# A process that maps much at the time may be overlooked.
+kills_some() {
+  pids=$(running "$1")
+  # shellcheck disable=SC2086 # these are words
+  [ -n "$pids" ] && kill -KILL $pids 2>/dev/null
+}
+
+none_runs() {
+  [ -z "$(running "$1")" ]
+}
+
 kill_all() {
-  for pid in $(running "$1"); do
-    kill -KILL "$pid" 2>/dev/null
-  done
+  until_seconds "$limit" kills_some "$1" || fault "there is none to kill"
+  until_seconds "$limit" none_runs "$1" || fault "some are not killed"
   rm -f "$hold".*
 }
 
