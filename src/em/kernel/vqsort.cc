@@ -17,11 +17,15 @@
 #include <utility>
 
 #ifdef __AVX512F__
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wuninitialized"
+#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
 #include <immintrin.h>
+#pragma GCC diagnostic pop
 
-// Zen 4 takes more than 100 cycles to compress to memory, which all partitioning
-// does. These compress in a register and store as many lanes: the same result,
-// and u32 are sorted ten times as fast there.
+// Zen 4 takes more than 100 cycles to compress to memory, which all
+// partitioning does. These compress in a register and store as many lanes: the
+// same result, and u32 are sorted ten times as fast there.
 static inline void compress_u32(void *to, __mmask16 mask, __m512i v) {
   const auto lanes = (1u << __builtin_popcount(mask)) - 1;
   _mm512_mask_storeu_epi32(to, static_cast<__mmask16>(lanes),
