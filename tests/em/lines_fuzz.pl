@@ -38,7 +38,7 @@ sub word {
   return sprintf('%.*f', int(rand 4), rand(200) - 50) if $kind == 1;
   if ($kind == 2) {
     my $any = join '', map { chr(33 + int rand 94) } 1 .. rand 6;
-    $any =~ tr/RQ/rq/; # units of -h since coreutils 9.2 only
+    $any =~ tr/RQrq//d; # units of -h, with -f in lower case, since coreutils 9.2
     return $any;
   }
   return 'common prefix of many lines ' . pick(@words) if $kind == 3;

@@ -31,6 +31,7 @@ libpemsem_la_SOURCES += \
   src/em/kernel/word_form.h \
   src/em/kernel/word_merge.h \
   src/em/kernel/word_sort.h \
+  src/em/kernel/word_tree.h \
   src/em/kernel/word_u128.c \
   src/em/kernel/word_u16.c \
   src/em/kernel/word_u32.c \

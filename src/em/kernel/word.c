@@ -37,6 +37,24 @@ void word_sort_u128(void *words, size_t n) {
   }
 }
 
+/* --- merging or sorting --- */
+
+bool word_merges_u32(const void *words, int pieces) {
+  (void)pieces;
+  return !choose(words, sizeof(uint32_t));
+}
+
+bool word_merges_u64(const void *words, int pieces) {
+  (void)pieces;
+  return !choose(words, sizeof(uint64_t));
+}
+
+/* Vectors hold few of these words: with AVX-512, pairs in 16 pieces are merged
+   at 1,050 MB/s a core and sorted at 690, in 128 pieces at 540 and 630. */
+bool word_merges_u128(const void *words, int pieces) {
+  return pieces <= 48 || !choose(words, sizeof(uint64_t));
+}
+
 /* --- cutting --- */
 
 #define WORD uint32_t
@@ -55,7 +73,6 @@ void word_sort_u128(void *words, size_t n) {
 #define NAME(x) x##_u128
 #include "em/kernel/word_cut.h"
 
-#include <stdbool.h>
 #undef WORD
 #undef NAME
 

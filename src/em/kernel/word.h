@@ -2,6 +2,7 @@
 #ifndef PEMS_EM_KERNEL_WORD_H
 #define PEMS_EM_KERNEL_WORD_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -48,6 +49,12 @@ extern const struct word_type word_type_u8, word_type_u16, word_type_u32,
 void word_sort_u32(void *words, size_t n);
 void word_sort_u64(void *words, size_t n);
 void word_sort_u128(void *words, size_t n);
+
+/* Whether so many pieces that fit in the cache are better merged by a tree of
+   losers than sorted. */
+bool word_merges_u32(const void *words, int pieces);
+bool word_merges_u64(const void *words, int pieces);
+bool word_merges_u128(const void *words, int pieces);
 
 /* Bring words that are not above the pivot before the others, and return how
    many these are. Also by vqsort.h, or else simple. */

@@ -1,12 +1,13 @@
 /* A template, like word_form.h, and to be included after it: merging by
    sorting in the cache.
 
-   A vectorised sort of what fits in the cache is faster than a loser tree, so
-   the pieces are cut into chunks at splitters taken from samples, the parts of
-   a chunk are gathered in `out` beside each other, and sorted there. A splitter
-   that is often in the sample gets a chunk of its own for the words equal to
-   it, which only need to be copied. Chunks that are too large yet are cut
-   again. */
+   A vectorised sort of small words that fit in the cache is faster than a tree
+   of losers, so the pieces are cut into chunks at splitters taken from samples,
+   the parts of a chunk are gathered in `out` beside each other, and sorted
+   there; or merged by such a tree where it is faster (word.h: word_merges). A
+   splitter that is often in the sample gets a chunk of its own for the words
+   equal to it, which only need to be copied. Chunks that are too large yet are
+   cut again. */
 
 /* Words of a chunk, as well as possible: 256 KiB, half of a small L2 cache;
    from 64 KiB to 512 KiB it makes little difference (tests/bench/kernels.c). At
@@ -37,6 +38,7 @@ typedef struct {
   WORD *sample;
   NAME(place) * begin, *end; /* of the pieces */
   NAME(level) * level;
+  NAME(tree) tree;
 } NAME(merging);
 
 static size_t NAME(most_samples)(int pieces) {
@@ -45,7 +47,7 @@ static size_t NAME(most_samples)(int pieces) {
 }
 
 static size_t NAME(merge_work)(int pieces) {
-  return NAME(most_samples)(pieces) * sizeof(WORD) +
+  return NAME(most_samples)(pieces) * sizeof(WORD) + NAME(tree_work)(pieces) +
          NAME(LEVELS) * sizeof(NAME(level)) +
          (2 * NAME(LEVELS) + 2) * (size_t)pieces * sizeof(NAME(place));
 }
@@ -53,7 +55,8 @@ static size_t NAME(merge_work)(int pieces) {
 static void NAME(merging_init)(NAME(merging) * m, int pieces, void *work) {
   m->pieces = pieces;
   m->sample = work; /* first those that may want to be aligned most */
-  m->level = (NAME(level) *)(m->sample + NAME(most_samples)(pieces));
+  NAME(tree_init)(&m->tree, pieces, m->sample + NAME(most_samples)(pieces));
+  m->level = (NAME(level) *)(m->tree.leaf + pieces);
   m->begin = (NAME(place) *)(m->level + NAME(LEVELS));
   m->end = m->begin + pieces;
   for (int i = 0; i < NAME(LEVELS); i++) {
@@ -98,6 +101,15 @@ static void NAME(merge_two)(NAME(place) a, NAME(place) a_end, NAME(place) b,
   }
   memcpy(out, a, (size_t)(a_end - a) * sizeof(*a));
   memcpy(out + (a_end - a), b, (size_t)(b_end - b) * sizeof(*b));
+}
+
+static void NAME(merge_tree)(NAME(merging) * m, const NAME(place) * begin,
+                             const NAME(place) * end, size_t total) {
+  m->tree.leaves = 0;
+  for (int i = 0; i < m->pieces; i++) {
+    NAME(tree_add)(&m->tree, begin[i], end[i]);
+  }
+  NAME(tree_merge)(&m->tree, total, m->out);
 }
 
 /* The pieces that are not empty, as [0] and [1] if there are one or two; how
@@ -231,6 +243,8 @@ static void NAME(merge_range)(NAME(merging) * m, NAME(level) * l,
   if (some == 2) {
     NAME(merge_two)
     (begin[two[0]], end[two[0]], begin[two[1]], end[two[1]], m->out);
+  } else if (some > 1 && NAME(word_merges)(m->out, m->pieces)) {
+    NAME(merge_tree)(m, begin, end, total);
   } else if (some > 0) {
     NAME(gather)(m, begin, end);
     if (some > 1) {

@@ -10,4 +10,6 @@
 
 #include "em/kernel/word_sort.h"
 
+#include "em/kernel/word_tree.h"
+
 #include "em/kernel/word_merge.h"

@@ -135,6 +135,43 @@ START_TEST(any_number_of_pieces) {
 }
 END_TEST
 
+/* The lowest word and the two highest, or the higher one not in every second
+   piece: pieces that have ended must not be taken for it; aligned or not, which
+   decides how they are merged. */
+START_TEST(highest_words_in_many_pieces) {
+  enum { PIECES = 9, EACH = 50 };
+  const size_t size = sizes[2 + _i / 2], all = (size_t)PIECES * EACH * size;
+  const struct pems_record r = {
+      .size = size, .key = PEMS_KEY_BYTES, .key_size = size};
+  unsigned char *const in = (unsigned char *)native_alloc(all + 2) + _i % 2;
+  unsigned char *const out = (unsigned char *)native_alloc(all + 2) + _i % 2;
+  char *const work = native_aligned(64, kernel_word.merge_work(&r, PIECES));
+  struct kernel_piece piece[PIECES];
+  size_t at = 0, low[3] = {0};
+  for (size_t i = 0; i < PIECES; i++) {
+    piece[i] = (struct kernel_piece){(char *)in + at * size,
+                                     i == 4 ? 0 : i * EACH / 9};
+    for (size_t j = 0; j < piece[i].n; j++, at++) {
+      const size_t kind = j * (2 + i % 2) / piece[i].n;
+      memset(in + at * size, kind ? 0xff : 0, size);
+      in[at * size] = kind == 1 ? 0xfe : in[at * size]; /* its lowest byte */
+      low[kind]++;
+    }
+  }
+  kernel_word.merge(&r, piece, PIECES, out, work, 0);
+  for (size_t i = 0; i < at; i++) {
+    const unsigned char last = i < low[0] ? 0 : 0xff;
+    ck_assert_uint_eq(out[(i + 1) * size - 1], last);
+    ck_assert_uint_eq(out[i * size], i < low[0]            ? 0
+                                     : i < low[0] + low[1] ? 0xfe
+                                                           : 0xff);
+  }
+  native_free(work);
+  native_free(in - _i % 2);
+  native_free(out - _i % 2);
+}
+END_TEST
+
 /* So many words that chunks are cut again, and pieces that don't overlap, or
    overlap in part; all of them shifted so that no word is aligned. */
 START_TEST(large_merges) {
@@ -258,6 +295,7 @@ int main(void) {
   tcase_add_loop_test(t, payloads_go_with_their_keys, 0, 5);
   tcase_add_loop_test(t, any_number_of_records_and_threads, 0, 20);
   tcase_add_loop_test(t, any_number_of_pieces, 0, 7);
+  tcase_add_loop_test(t, highest_words_in_many_pieces, 0, 6);
   tcase_add_loop_test(t, large_merges, 0, 9);
   tcase_add_test(t, floats_have_a_total_order);
   tcase_add_test(t, ranks_are_counts);
