@@ -64,6 +64,7 @@ MPI_TESTS = \
   tests/mpi/fftw.sh \
   tests/mpi/flood.c \
   tests/mpi/fortran_f08.f90 \
+  tests/mpi/fortran_ialltoallw.sh \
   tests/mpi/fortran_mpi.f90 \
   tests/mpi/fortran_mpif.f \
   tests/mpi/fuzz.c \

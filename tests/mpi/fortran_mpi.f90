@@ -77,7 +77,7 @@ program fortran_mpi
   use mpi
   use state
   implicit none
-  integer :: ierr, total, provided
+  integer :: ierr, total, provided, halves
   call MPI_Init_thread(MPI_THREAD_SINGLE, provided, ierr)
   call MPI_Comm_rank(MPI_COMM_WORLD, rank, ierr)
   call MPI_Comm_size(MPI_COMM_WORLD, n, ierr)
@@ -86,6 +86,10 @@ program fortran_mpi
   call communicators
   call groups
   call attributes
+  call exchanges(MPI_COMM_WORLD, 'world')
+  call MPI_Comm_split(MPI_COMM_WORLD, mod(rank, 2), -rank, halves, ierr)
+  call exchanges(halves, 'half')
+  call MPI_Comm_free(halves, ierr)
   call operations
   call requests
   call texts
@@ -299,6 +303,34 @@ contains
     call MPI_Comm_get_attr(MPI_COMM_WORLD, MPI_WTIME_IS_GLOBAL, value, flag, &
                            ierr)
     call check(.not. flag .or. value == 0 .or. value == 1, 'wtime_is_global')
+  end subroutine
+
+  ! Each member's own datatypes, one that is derived.
+  subroutine exchanges(comm, what)
+    integer, intent(in) :: comm
+    character(len=*), intent(in) :: what
+    integer :: me, members, pair, i
+    integer, allocatable :: out(:, :), in(:, :), counts(:), at(:), types(:)
+    call MPI_Comm_rank(comm, me, ierr)
+    call MPI_Comm_size(comm, members, ierr)
+    allocate(out(2, members), in(2, members), counts(members), at(members), &
+             types(members))
+    call MPI_Type_contiguous(2, MPI_INTEGER, pair, ierr)
+    call MPI_Type_commit(pair, ierr)
+    do i = 1, members
+      out(:, i) = [100 * me + i, -i]
+      at(i) = 8 * (i - 1)
+      counts(i) = merge(1, 2, mod(me + i - 1, 2) == 0)
+      types(i) = merge(pair, MPI_INTEGER, mod(me + i - 1, 2) == 0)
+    end do
+    in = 0
+    call MPI_Alltoallw(out, counts, at, types, in, counts, at, types, comm, ierr)
+    call check(all(in(1, :) == [(100 * (i - 1) + me + 1, i = 1, members)]) &
+               .and. all(in(2, :) == -me - 1), 'alltoallw '//what)
+    call MPI_Alltoallw(MPI_IN_PLACE, counts, at, types, out, counts, at, types, &
+                       comm, ierr)
+    call check(all(out == in), 'alltoallw in place '//what)
+    call MPI_Type_free(pair, ierr)
   end subroutine
 
   subroutine operations

@@ -1,5 +1,6 @@
 OPENMPI_ENTRIES = \
   src/mpi_abi/entry/openmpi_cxx.c \
+  src/mpi_abi/entry/fortran_alltoallw.c \
   src/mpi_abi/entry/fortran_attributes.c \
   src/mpi_abi/entry/fortran_errors.c \
   src/mpi_abi/entry/fortran_groups.c \

@@ -119,8 +119,10 @@ static void run(void) {
 
 static void go_on(void) {
   static struct resume at;
+  struct checkpoint_block behind;
   volatile bool ran = false;
-  code = resume_load(&vp, &at, &blocks_in, &why);
+  code = resume_load(&vp, &at, &blocks_in, &behind, &why);
+  ck_assert(code || behind.kind == CHECKPOINT_END);
   getcontext(&outside);
   if (!code && !ran) {
     ran = true;

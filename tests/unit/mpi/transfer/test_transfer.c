@@ -439,7 +439,7 @@ END_TEST
    into pieces, each for one message. */
 enum { HALF = SIZE / 2, PARCELS = 150, POSTMEN = 3 };
 
-struct parcel {
+struct postal {
   int from, to; /* contexts; from 4 on: memory of no context */
   char *source, *target;
   size_t n;
@@ -447,7 +447,7 @@ struct parcel {
   int postman;
 };
 
-static struct parcel parcel[CONTEXTS * PARCELS];
+static struct postal parcel[CONTEXTS * PARCELS];
 static int parcels;
 static char *contents[CONTEXTS]; /* of the blocks */
 static struct layout *bytes, *sparse;
@@ -460,7 +460,7 @@ static size_t piece_length(void) {
 
 /* A place for n bytes in the first half of a block, often one that is as far
    from a page as the target. */
-static char *random_source(const struct parcel *k) {
+static char *random_source(const struct postal *k) {
   char *const base = k->from < CONTEXTS ? block[k->from] : place[2];
   const size_t at = below(HALF - k->n - 4096 + 1);
   if (below(2)) {
@@ -470,7 +470,7 @@ static char *random_source(const struct parcel *k) {
          (((uintptr_t)k->target - (uintptr_t)(base + at)) & (uintptr_t)4095);
 }
 
-static void expect_parcel(const struct parcel *k) {
+static void expect_parcel(const struct postal *k) {
   const char *const from =
       k->from < CONTEXTS ? contents[k->from] + (k->source - block[k->from])
                          : k->source;
@@ -486,8 +486,8 @@ static void make_parcels(void) {
   for (int to = 0; to < CONTEXTS; to++) {
     size_t at = HALF + below(5000);
     for (int i = 0; i < PARCELS; i++) {
-      struct parcel *const k = &parcel[parcels];
-      *k = (struct parcel){.to = to, .target = block[to] + at};
+      struct postal *const k = &parcel[parcels];
+      *k = (struct postal){.to = to, .target = block[to] + at};
       k->n = piece_length();
       k->layout = below(5) ? bytes : sparse;
       if (at + k->n > SIZE) {
@@ -509,7 +509,7 @@ static void *deliver_parcels(void *arg) {
   struct delivery d;
   delivery_begin(&d);
   for (int i = 0; i < parcels; i++) {
-    const struct parcel *const k = &parcel[i];
+    const struct postal *const k = &parcel[i];
     if (k->postman != postman) {
       continue;
     }
