@@ -4,47 +4,14 @@
 # would have printed. What cannot be saved is said, and the job goes on; what was
 # changed, cut off or is of another program is refused; a job that is killed, or
 # whose disk fails, while it writes a checkpoint goes on from the one before.
-. "$(dirname "$0")/lib.sh"
+. "$(dirname "$0")/checkpoint_lib.sh"
 
 SAVED='as it was'
-# What killed jobs leave there, other tests' jobs would remove, and say so.
-TMPDIR=$work/tmp
-mkdir "$TMPDIR"
-export SAVED TMPDIR
+export SAVED
 build tests/fault/saved.c
 saved=$program
 build apps/psrs.c
 psrs=$program
-shelf=$work/shelf
-hold=$work/hold
-
-setarch -R true 2>/dev/null || skip "personality(2) is not allowed here"
-
-# What --restart is given, of several, by a number.
-other() {
-  case $(($1 % 6)) in
-    0) echo --pems-procs=1 --pems-k=1 ;;
-    1) echo --pems-procs=2 ;;
-    2) echo --pems-procs=3 --pems-k=1 --pems-io=mmap ;;
-    3) echo --pems-procs=1 --pems-memory=64M ;;
-    4) echo --pems-procs=2 --pems-order=id --pems-memory=64M ;;
-    5) echo --pems-procs=1 --pems-k=3 --pems-swapin=lazy ;;
-  esac
-}
-
-# goes_on NUMBER REFERENCE: the job restarts, and prints what is missing of the
-# reference: the lines of before are in $work/before.
-goes_on() {
-  # shellcheck disable=SC2046 # these are words
-  run --restart="$shelf" $(other "$1")
-  expect_status 0
-  expect_silence
-  lines=$(wc -l <"$out")
-  tail -n "$lines" "$2" | cmp -s - "$out" || fault "it does not go on as it was"
-  [ $((lines + $(wc -l <"$work/before"))) -ge "$(wc -l <"$2")" ] ||
-    fault "lines are lost"
-  expect_clean
-}
 
 # held STEP COMMAND...: the job stays before that step, with what it printed in the
 # one before not yet written, until it is killed, however
@@ -54,28 +21,6 @@ held() {
   shift
   : >"$held"
   "$@"
-}
-
-# A process that maps much at the time may be overlooked.
-kills_some() {
-  pids="$(running "$saved") $(running "$psrs")"
-  # shellcheck disable=SC2086 # these are words
-  [ -n "${pids# }" ] && kill -KILL $pids 2>/dev/null
-}
-
-none_runs() {
-  [ -z "$(running "$saved")$(running "$psrs")" ]
-}
-
-# Kills all processes of the job. Those that are held must not go on before.
-kill_all() {
-  until_seconds "$limit" kills_some || fault "there is none to kill"
-  until_seconds "$limit" none_runs || fault "some are not killed"
-  rm -f "$hold".*
-}
-
-has_checkpoint() {
-  [ -n "$(find "$shelf" -name manifest -path '*/checkpoint-*' 2>/dev/null)" ]
 }
 
 begin "a job without checkpoints"
@@ -97,7 +42,7 @@ for options in "--pems-procs=1" "--pems-procs=2" "--pems-procs=1 --pems-memory=6
     --pems-checkpoint="$shelf,every=3" "$saved" 40 0 '' "$hold"
   await "step $((3 + round * 4))"
   until_seconds "$limit" has_checkpoint || fault "no checkpoint was taken"
-  kill_all
+  kill_all "$saved"
   finish
   cp "$out" "$work/before"
   SAVED='other' goes_on $round "$work/reference"
@@ -106,7 +51,7 @@ for options in "--pems-procs=1" "--pems-procs=2" "--pems-procs=1 --pems-memory=6
   held $((22 + round)) start --restart="$shelf" \
     --pems-checkpoint="$shelf,every=5" $(other $((round + 1)))
   await "step $((20 + round))"
-  kill_all
+  kill_all "$saved"
   finish
   cat "$out" >>"$work/before"
   goes_on $((round + 2)) "$work/reference"
@@ -121,7 +66,7 @@ for pid in $(running "$saved"); do
   kill -USR1 "$pid"
 done
 until_seconds "$limit" has_checkpoint || fault "no checkpoint was taken"
-kill_all
+kill_all "$saved"
 finish
 cp "$out" "$work/before"
 goes_on 0 "$work/reference"
@@ -131,7 +76,7 @@ begin "by time, with several processes"
 rm -rf "$shelf"
 start -n 5 --pems-procs=2 --pems-checkpoint="$shelf,every=1s" "$saved" 40 100
 until_seconds "$limit" has_checkpoint || fault "no checkpoint was taken"
-kill_all
+kill_all "$saved"
 finish
 cp "$out" "$work/before"
 goes_on 3 "$work/reference"
@@ -180,7 +125,7 @@ for write in 1 7 20; do
     held 8 start -n 3 --pems-procs=1 --pems-checkpoint="$shelf,every=6" \
       "$saved" 40 0 '' "$hold"
     until_seconds "$limit" has_checkpoint || fault "no checkpoint was taken"
-    kill_all
+    kill_all "$saved"
     finish
     PEMS_TEST_CHECKPOINT=$how:$write run --restart="$shelf" \
       --pems-checkpoint="$shelf,every=4" --pems-procs=1
@@ -280,7 +225,7 @@ until_seconds "$limit" test -e "$shelf/lock"
 run -n 2 --pems-checkpoint="$shelf" "$saved" 4 0
 expect_status 2
 expect_line 'a job that runs writes there'
-kill_all
+kill_all "$saved"
 wait $first
 end
 

@@ -4,30 +4,11 @@
 # timers, keys, locale, random numbers. What was written after the checkpoint is
 # cut off. What cannot be opened again is named, and the job goes on without.
 # A job that is told to end by SIGTERM takes a checkpoint first.
-. "$(dirname "$0")/lib.sh"
+. "$(dirname "$0")/checkpoint_lib.sh"
 
-# What killed jobs leave there, other tests' jobs would remove, and say so.
-TMPDIR=$work/tmp
-mkdir "$TMPDIR"
-export TMPDIR
-shelf=$work/shelf
-hold=$work/hold
 files=$work/files
-
-setarch -R true 2>/dev/null || skip "personality(2) is not allowed here"
-
 build tests/fault/kept.c
 kept=$program
-
-# What --restart is given, of several, by a number.
-other() {
-  case $(($1 % 4)) in
-    0) echo --pems-procs=1 --pems-k=1 ;;
-    1) echo --pems-procs=3 --pems-memory=64M ;;
-    2) echo --pems-procs=2 --pems-k=1 --pems-io=mmap ;;
-    3) echo --pems-procs=1 --pems-k=3 --pems-swapin=lazy --pems-memory=64M ;;
-  esac
-}
 
 fresh() {
   rm -rf "$files" "$shelf"
@@ -41,41 +22,6 @@ sorted() {
   if [ -e "$1/all" ]; then
     sort -o "$1/all" "$1/all"
   fi
-}
-
-# kill_all PROGRAM: all processes of the job.
-# A process that maps much at the time may be overlooked.
-kills_some() {
-  pids=$(running "$1")
-  # shellcheck disable=SC2086 # these are words
-  [ -n "$pids" ] && kill -KILL $pids 2>/dev/null
-}
-
-none_runs() {
-  [ -z "$(running "$1")" ]
-}
-
-kill_all() {
-  until_seconds "$limit" kills_some "$1" || fault "there is none to kill"
-  until_seconds "$limit" none_runs "$1" || fault "some are not killed"
-  rm -f "$hold".*
-}
-
-has_checkpoint() {
-  [ -n "$(find "$shelf" -name manifest -path '*/checkpoint-*' 2>/dev/null)" ]
-}
-
-# goes_on NUMBER REFERENCE: as tests/fault/checkpoint.sh has it.
-goes_on() {
-  # shellcheck disable=SC2046 # these are words
-  run --restart="$shelf" $(other "$1")
-  expect_status 0
-  expect_silence
-  lines=$(wc -l <"$out")
-  tail -n "$lines" "$2" | cmp -s - "$out" || fault "it does not go on as it was"
-  [ $((lines + $(wc -l <"$work/before"))) -ge "$(wc -l <"$2")" ] ||
-    fault "lines are lost"
-  expect_clean
 }
 
 # kept NAME PROGRAM: killed at some steps, and restarted twice.

@@ -2,40 +2,12 @@
 # Jobs whose ranks have requests and messages under way at every superstep go on
 # from each checkpoint, with other processes, k, memory and drivers than before:
 # what they print is what they would have printed.
-. "$(dirname "$0")/lib.sh"
+. "$(dirname "$0")/checkpoint_lib.sh"
 
 build tests/fault/underway.c
 underway=$program
-shelf=$work/shelf
 late=$work/late
 round=0
-
-setarch -R true 2>/dev/null || skip "personality(2) is not allowed here"
-
-# What --restart is given, of several, by a number.
-other() {
-  case $(($1 % 6)) in
-    0) echo --pems-procs=1 --pems-k=1 ;;
-    1) echo --pems-procs=2 ;;
-    2) echo --pems-procs=3 --pems-k=1 --pems-io=mmap ;;
-    3) echo --pems-procs=1 --pems-memory=64M ;;
-    4) echo --pems-procs=5 --pems-order=id --pems-memory=64M ;;
-    5) echo --pems-procs=1 --pems-k=3 --pems-swapin=lazy ;;
-  esac
-}
-
-# goes_on REFERENCE CHECKPOINT OPTION...: the rest of what was printed.
-goes_on() {
-  reference=$1
-  checkpoint=$2
-  shift 2
-  run --restart="$checkpoint" "$@"
-  expect_status 0
-  expect_silence
-  expect_output 'the end of it'
-  tail -n "$(wc -l <"$out")" "$reference" | cmp -s - "$out" ||
-    fault "it does not go on as it was: $checkpoint $*"
-}
 
 # from_all SHELF REFERENCE LEAST: the job goes on from each checkpoint there, of
 # which there are at least so many.
@@ -45,7 +17,8 @@ from_all() {
   for checkpoint in "$1"/checkpoint-*; do
     round=$((round + 1))
     # shellcheck disable=SC2046 # these are words
-    goes_on "$2" "$checkpoint" $(other $round)
+    resumes "$2" --restart="$checkpoint" $(other $round)
+    expect_output 'the end of it'
   done
 }
 

@@ -2,39 +2,7 @@
 # Programs that have objects of MPI go on from each of their checkpoints, with
 # other processes, k and memory than before: what they print is what they would
 # have printed, so their handles are what they were.
-. "$(dirname "$0")/lib.sh"
-
-# What killed jobs leave there, other tests' jobs would remove, and say so.
-TMPDIR=$work/tmp
-mkdir "$TMPDIR"
-export TMPDIR
-shelf=$work/shelf
-
-setarch -R true 2>/dev/null || skip "personality(2) is not allowed here"
-
-# What --restart is given, of several, by a number.
-other() {
-  case $(($1 % 4)) in
-    0) echo --pems-procs=1 --pems-k=1 ;;
-    1) echo --pems-procs=3 ;;
-    2) echo --pems-procs=2 --pems-k=1 --pems-io=mmap ;;
-    3) echo --pems-procs=1 --pems-k=3 ;;
-  esac
-}
-
-# goes_on ROUND OPTION...: the job restarts as the options say, and prints what
-# is missing of the reference.
-goes_on() {
-  round=$1
-  shift
-  # shellcheck disable=SC2046 # these are words
-  run "$@" $(other "$round")
-  expect_status 0
-  expect_silence
-  lines=$(wc -l <"$out")
-  tail -n "$lines" "$work/reference" | cmp -s - "$out" ||
-    fault "it does not go on as it was"
-}
+. "$(dirname "$0")/checkpoint_lib.sh"
 
 # compile KIND: $program is objects_KIND.
 compile() {
@@ -75,17 +43,19 @@ has() {
   number=0
   for checkpoint in "$shelf"/checkpoint-*; do
     number=$((number + 1))
-    goes_on $number --restart="$checkpoint"
+    # shellcheck disable=SC2046 # these are words
+    resumes "$work/reference" --restart="$checkpoint" $(other $number)
   done
   [ "$number" -ge 5 ] || fault "too few checkpoints: $number"
   expect_clean
   end
   begin "$1: again, from checkpoints of a job that was restarted"
-  goes_on 1 --restart="$shelf/checkpoint-000002" \
-    --pems-checkpoint="$work/second,every=1,keep=99"
+  resumes "$work/reference" --restart="$shelf/checkpoint-000002" \
+    --pems-checkpoint="$work/second,every=1,keep=99" --pems-procs=2
   for checkpoint in "$work"/second/checkpoint-*; do
     number=$((number + 1))
-    goes_on $number --restart="$checkpoint"
+    # shellcheck disable=SC2046 # these are words
+    resumes "$work/reference" --restart="$checkpoint" $(other $number)
   done
   expect_clean
   end
