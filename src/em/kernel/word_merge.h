@@ -20,6 +20,9 @@ enum {
   NAME(SAMPLES_EACH) = 2,
 };
 
+_Static_assert(NAME(CHUNKS) * NAME(SAMPLES_EACH) * sizeof(WORD) >= 96 + 32 / 8,
+               "a tree takes the place of samples");
+
 typedef const NAME(word) * NAME(place);
 
 /* One level of cutting. */
@@ -47,7 +50,7 @@ static size_t NAME(most_samples)(int pieces) {
 }
 
 static size_t NAME(merge_work)(int pieces) {
-  return NAME(most_samples)(pieces) * sizeof(WORD) + NAME(tree_work)(pieces) +
+  return NAME(most_samples)(pieces) * sizeof(WORD) +
          NAME(LEVELS) * sizeof(NAME(level)) +
          (2 * NAME(LEVELS) + 2) * (size_t)pieces * sizeof(NAME(place));
 }
@@ -55,8 +58,9 @@ static size_t NAME(merge_work)(int pieces) {
 static void NAME(merging_init)(NAME(merging) * m, int pieces, void *work) {
   m->pieces = pieces;
   m->sample = work; /* first those that may want to be aligned most */
-  NAME(tree_init)(&m->tree, pieces, m->sample + NAME(most_samples)(pieces));
-  m->level = (NAME(level) *)(m->tree.leaf + pieces);
+  /* No sample is needed while a chunk is merged, and a tree is smaller. */
+  NAME(tree_init)(&m->tree, pieces, work);
+  m->level = (NAME(level) *)(m->sample + NAME(most_samples)(pieces));
   m->begin = (NAME(place) *)(m->level + NAME(LEVELS));
   m->end = m->begin + pieces;
   for (int i = 0; i < NAME(LEVELS); i++) {

@@ -83,14 +83,10 @@ static uint32_t NAME(tree_width)(uint32_t leaves) {
   return width;
 }
 
-static size_t NAME(tree_work)(int pieces) {
-  return NAME(tree_width)((uint32_t)pieces) * sizeof(NAME(player)) +
-         (size_t)pieces * sizeof(NAME(leaf));
-}
-
-/* `work` is aligned as a WORD is. */
+/* It takes at most 96 bytes of `work` for each piece, and 32. */
 static void NAME(tree_init)(NAME(tree) * t, int pieces, void *work) {
-  t->loser = work;
+  const uintptr_t mask = _Alignof(NAME(player)) - 1;
+  t->loser = (NAME(player) *)(((uintptr_t)work + mask) & ~mask);
   t->leaf = (NAME(leaf) *)(t->loser + NAME(tree_width)((uint32_t)pieces));
   t->leaves = 0;
 }
