@@ -193,7 +193,7 @@ int pems_Session_get_pset_info(MPI_Session session, const char *name,
 int pems_Group_from_session_pset(MPI_Session session, const char *name,
                                  MPI_Group *newgroup) {
   struct group *g = set_named(name);
-  const int code = !session_of(session) ? MPI_ERR_SESSION
+  int code = !session_of(session) ? MPI_ERR_SESSION
                    : !g || !newgroup    ? MPI_ERR_ARG
                                         : MPI_SUCCESS;
   if (!code) {
