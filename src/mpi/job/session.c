@@ -194,8 +194,8 @@ int pems_Group_from_session_pset(MPI_Session session, const char *name,
                                  MPI_Group *newgroup) {
   struct group *g = set_named(name);
   int code = !session_of(session) ? MPI_ERR_SESSION
-                   : !g || !newgroup    ? MPI_ERR_ARG
-                                        : MPI_SUCCESS;
+             : !g || !newgroup    ? MPI_ERR_ARG
+                                  : MPI_SUCCESS;
   if (!code) {
     code = group_give(g, newgroup);
   }
