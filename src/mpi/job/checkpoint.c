@@ -394,9 +394,6 @@ size_t checkpoint_room(size_t mu) {
 
 void checkpoint_start(void) {
   const struct manifest *const was = restart_from();
-  if (restart_fixed()) {
-    handles_fix(vps.plan.v);
-  }
   if (was) {
     vp_restart = go_on;
   }
