@@ -154,7 +154,7 @@ int descriptors_each(const struct vp *vp, descriptor_fn *f, void *arg) {
   return code;
 }
 
-static int find_path(int fd, char path[PATH_MAX]) {
+int descriptor_path(int fd, char path[PATH_MAX]) {
   char link[64];
   snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
   const ssize_t n = readlink(link, path, PATH_MAX - 1);
@@ -167,7 +167,7 @@ static int check_one(const struct vp *vp, int fd, void *arg) {
   struct stat is, named;
   char path[PATH_MAX];
   (void)vp;
-  if (find_path(fd, path) != 0 || fstat(fd, &is) != 0 || !is_plain(&is)) {
+  if (descriptor_path(fd, path) != 0 || fstat(fd, &is) != 0 || !is_plain(&is)) {
     return failure(error, ENOTSUP, "a file is open: %s", path);
   }
   if (strncmp(path, "/proc/", 6) == 0) {
@@ -213,7 +213,7 @@ static int save_one(const struct vp *vp, int fd, void *arg) {
   const struct saving *const to = arg;
   struct descriptor_saved s;
   (void)vp;
-  const int code = find_path(fd, s.path);
+  const int code = descriptor_path(fd, s.path);
   if (code) {
     return failure(to->error, code, "its file %d: %s", fd, strerror(code));
   }

@@ -5,6 +5,7 @@
 #ifndef PEMS_INTERPOSE_DESCRIPTOR_H
 #define PEMS_INTERPOSE_DESCRIPTOR_H
 
+#include <limits.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -24,6 +25,9 @@ int descriptor_take(int fd);
 bool descriptor_is_known(int fd);
 /* Has a program made the socket that has this number in /proc? */
 bool descriptor_is_programs(int fd, uint64_t socket);
+
+/* The name of an open file. 0, or an errno value, and then it is "". */
+int descriptor_path(int fd, char path[PATH_MAX]);
 
 /* Calls f for each that the rank has open until it returns something. */
 typedef int descriptor_fn(const struct vp *vp, int fd, void *arg);

@@ -1,5 +1,6 @@
 #define _GNU_SOURCE
 #include "interpose/locale.h"
+#include "interpose/real.h"
 
 #include "base/failure.h"
 #include "base/self.h"
@@ -7,7 +8,6 @@
 #include "os/native.h"
 #include "vp/vp.h"
 
-#include <dlfcn.h>
 #include <errno.h>
 #include <locale.h>
 #include <stdbool.h>
@@ -16,15 +16,8 @@
 
 #define EXPORT __attribute__((visibility("default")))
 
-/* The C library's own function of that name. */
-#define REAL(name)                                                             \
-  static __typeof__(name) *real;                                               \
-  if (!real) {                                                                 \
-    real = (__typeof__(name) *)dlsym(RTLD_NEXT, #name);                        \
-  }
-
 EXPORT char *setlocale(int category, const char *locale) {
-  REAL(setlocale)
+  INTERPOSE_REAL(setlocale)
   self_enter();
   char *const is = real(category, locale);
   self_leave();
@@ -34,14 +27,14 @@ EXPORT char *setlocale(int category, const char *locale) {
 /* The first of these reads the file of the time zone. */
 
 EXPORT void tzset(void) {
-  REAL(tzset)
+  INTERPOSE_REAL(tzset)
   self_enter();
   real();
   self_leave();
 }
 
 EXPORT struct tm *localtime_r(const time_t *time, struct tm *to) {
-  REAL(localtime_r)
+  INTERPOSE_REAL(localtime_r)
   self_enter();
   struct tm *const is = real(time, to);
   self_leave();
@@ -49,7 +42,7 @@ EXPORT struct tm *localtime_r(const time_t *time, struct tm *to) {
 }
 
 EXPORT time_t mktime(struct tm *from) {
-  REAL(mktime)
+  INTERPOSE_REAL(mktime)
   self_enter();
   const time_t is = real(from);
   self_leave();
@@ -58,7 +51,7 @@ EXPORT time_t mktime(struct tm *from) {
 
 EXPORT size_t strftime(char *to, size_t n, const char *format,
                        const struct tm *time) {
-  REAL(strftime)
+  INTERPOSE_REAL(strftime)
   self_enter();
   const size_t is = real(to, n, format, time);
   self_leave();
@@ -68,7 +61,7 @@ EXPORT size_t strftime(char *to, size_t n, const char *format,
 /* Messages may be translated, and their files stay open. */
 
 EXPORT char *strerror(int number) {
-  REAL(strerror)
+  INTERPOSE_REAL(strerror)
   self_enter();
   char *const is = real(number);
   self_leave();
@@ -76,7 +69,7 @@ EXPORT char *strerror(int number) {
 }
 
 EXPORT char *strerror_l(int number, locale_t locale) {
-  REAL(strerror_l)
+  INTERPOSE_REAL(strerror_l)
   self_enter();
   char *const is = real(number, locale);
   self_leave();
@@ -96,7 +89,7 @@ static void count(long change) {
 /* The one that needs no memory. */
 static bool is_static(locale_t locale) {
   static locale_t c;
-  REAL(newlocale)
+  INTERPOSE_REAL(newlocale)
   if (!c) {
     c = real(LC_ALL_MASK, "C", (locale_t)0);
   }
@@ -104,7 +97,7 @@ static bool is_static(locale_t locale) {
 }
 
 EXPORT locale_t newlocale(int mask, const char *name, locale_t base) {
-  REAL(newlocale)
+  INTERPOSE_REAL(newlocale)
   const long had = !is_static(base);
   self_enter();
   const locale_t is = real(mask, name, base);
@@ -114,7 +107,7 @@ EXPORT locale_t newlocale(int mask, const char *name, locale_t base) {
 }
 
 EXPORT locale_t duplocale(locale_t from) {
-  REAL(duplocale)
+  INTERPOSE_REAL(duplocale)
   self_enter();
   const locale_t is = real(from);
   self_leave();
@@ -123,7 +116,7 @@ EXPORT locale_t duplocale(locale_t from) {
 }
 
 EXPORT void freelocale(locale_t locale) {
-  REAL(freelocale)
+  INTERPOSE_REAL(freelocale)
   count(-(long)!is_static(locale));
   self_enter();
   real(locale);

@@ -4,10 +4,10 @@
 #define _GNU_SOURCE
 #include "interpose/descriptor.h"
 #include "interpose/malloc.h"
+#include "interpose/real.h"
 
 #include "base/self.h"
 
-#include <dlfcn.h>
 #include <fcntl.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -21,19 +21,6 @@
 static int result(int fd, const void *caller) {
   return fd >= 0 && malloc_is_program(caller) ? descriptor_take(fd) : fd;
 }
-
-static void *find(void **real, const char *name) {
-  if (!*real) {
-    *real = dlsym(RTLD_NEXT, name);
-  }
-  return *real;
-}
-
-/* The C library's own function of that name, as a function of these types. */
-#define REAL(name, ...)                                                        \
-  static void *real_##name;                                                    \
-  int (*const real)(__VA_ARGS__) =                                             \
-      (int (*)(__VA_ARGS__))find(&real_##name, #name)
 
 static bool has_mode(int flags) {
   return flags & O_CREAT || (flags & O_TMPFILE) == O_TMPFILE;
@@ -50,25 +37,25 @@ static bool has_mode(int flags) {
   }
 
 EXPORT int open(const char *path, int flags, ...) {
-  REAL(open, const char *, int, ...);
+  INTERPOSE_REAL(open)
   TAKE_MODE(mode)
   return result(real(path, flags, mode), CALLER);
 }
 
 EXPORT int open64(const char *path, int flags, ...) {
-  REAL(open64, const char *, int, ...);
+  INTERPOSE_REAL(open64)
   TAKE_MODE(mode)
   return result(real(path, flags, mode), CALLER);
 }
 
 EXPORT int openat(int dir, const char *path, int flags, ...) {
-  REAL(openat, int, const char *, int, ...);
+  INTERPOSE_REAL(openat)
   TAKE_MODE(mode)
   return result(real(dir, path, flags, mode), CALLER);
 }
 
 EXPORT int openat64(int dir, const char *path, int flags, ...) {
-  REAL(openat64, int, const char *, int, ...);
+  INTERPOSE_REAL(openat64)
   TAKE_MODE(mode)
   return result(real(dir, path, flags, mode), CALLER);
 }
@@ -78,52 +65,52 @@ int __open_2(const char *path, int flags);
 int __open64_2(const char *path, int flags);
 
 EXPORT int __open_2(const char *path, int flags) {
-  REAL(__open_2, const char *, int);
+  INTERPOSE_REAL(__open_2)
   return result(real(path, flags), CALLER);
 }
 
 EXPORT int __open64_2(const char *path, int flags) {
-  REAL(__open64_2, const char *, int);
+  INTERPOSE_REAL(__open64_2)
   return result(real(path, flags), CALLER);
 }
 
 EXPORT int creat(const char *path, mode_t mode) {
-  REAL(creat, const char *, mode_t);
+  INTERPOSE_REAL(creat)
   return result(real(path, mode), CALLER);
 }
 
 EXPORT int creat64(const char *path, mode_t mode) {
-  REAL(creat64, const char *, mode_t);
+  INTERPOSE_REAL(creat64)
   return result(real(path, mode), CALLER);
 }
 
 EXPORT int mkstemp(char *path) {
-  REAL(mkstemp, char *);
+  INTERPOSE_REAL(mkstemp)
   return result(real(path), CALLER);
 }
 
 EXPORT int mkstemp64(char *path) {
-  REAL(mkstemp64, char *);
+  INTERPOSE_REAL(mkstemp64)
   return result(real(path), CALLER);
 }
 
 EXPORT int mkostemp(char *path, int flags) {
-  REAL(mkostemp, char *, int);
+  INTERPOSE_REAL(mkostemp)
   return result(real(path, flags), CALLER);
 }
 
 EXPORT int mkostemp64(char *path, int flags) {
-  REAL(mkostemp64, char *, int);
+  INTERPOSE_REAL(mkostemp64)
   return result(real(path, flags), CALLER);
 }
 
 EXPORT int socket(int domain, int type, int protocol) {
-  REAL(socket, int, int, int);
+  INTERPOSE_REAL(socket)
   return result(real(domain, type, protocol), CALLER);
 }
 
 EXPORT int socketpair(int domain, int type, int protocol, int ends[2]) {
-  REAL(socketpair, int, int, int, int *);
+  INTERPOSE_REAL(socketpair)
   const int code = real(domain, type, protocol, ends);
   if (code == 0) {
     ends[0] = result(ends[0], CALLER);
@@ -133,11 +120,11 @@ EXPORT int socketpair(int domain, int type, int protocol, int ends[2]) {
 }
 
 EXPORT int accept(int fd, struct sockaddr *from, socklen_t *n) {
-  REAL(accept, int, struct sockaddr *, socklen_t *);
+  INTERPOSE_REAL(accept)
   return result(real(fd, from, n), CALLER);
 }
 
 EXPORT int accept4(int fd, struct sockaddr *from, socklen_t *n, int flags) {
-  REAL(accept4, int, struct sockaddr *, socklen_t *, int);
+  INTERPOSE_REAL(accept4)
   return result(real(fd, from, n, flags), CALLER);
 }

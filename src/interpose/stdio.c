@@ -7,11 +7,11 @@
 #include "checkpoint/blocks.h"
 #include "interpose/descriptor.h"
 #include "interpose/malloc.h"
+#include "interpose/real.h"
 #include "os/lock.h"
 #include "os/native.h"
 #include "vp/vp.h"
 
-#include <dlfcn.h>
 #include <errno.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -150,26 +150,17 @@ static FILE *open_by(open_fn *real, const char *path, const char *mode,
 }
 
 EXPORT FILE *fopen(const char *path, const char *mode) {
-  static open_fn *real;
-  if (!real) {
-    real = (open_fn *)dlsym(RTLD_NEXT, "fopen");
-  }
+  INTERPOSE_REAL(fopen)
   return open_by(real, path, mode, CALLER);
 }
 
 EXPORT FILE *fopen64(const char *path, const char *mode) {
-  static open_fn *real;
-  if (!real) {
-    real = (open_fn *)dlsym(RTLD_NEXT, "fopen64");
-  }
+  INTERPOSE_REAL(fopen64)
   return open_by(real, path, mode, CALLER);
 }
 
 EXPORT FILE *fdopen(int fd, const char *mode) {
-  static FILE *(*real)(int, const char *);
-  if (!real) {
-    real = (FILE * (*)(int, const char *)) dlsym(RTLD_NEXT, "fdopen");
-  }
+  INTERPOSE_REAL(fdopen)
   if (!keeps(CALLER, mode)) {
     return real(fd, mode);
   }
@@ -192,26 +183,17 @@ static FILE *reopen_by(reopen_fn *real, const char *path, const char *mode,
 }
 
 EXPORT FILE *freopen(const char *path, const char *mode, FILE *f) {
-  static reopen_fn *real;
-  if (!real) {
-    real = (reopen_fn *)dlsym(RTLD_NEXT, "freopen");
-  }
+  INTERPOSE_REAL(freopen)
   return reopen_by(real, path, mode, f);
 }
 
 EXPORT FILE *freopen64(const char *path, const char *mode, FILE *f) {
-  static reopen_fn *real;
-  if (!real) {
-    real = (reopen_fn *)dlsym(RTLD_NEXT, "freopen64");
-  }
+  INTERPOSE_REAL(freopen64)
   return reopen_by(real, path, mode, f);
 }
 
 static int close_stream(FILE *f) {
-  static int (*real)(FILE *);
-  if (!real) {
-    real = (int (*)(FILE *))dlsym(RTLD_NEXT, "_IO_fclose");
-  }
+  INTERPOSE_REAL(_IO_fclose)
   (void)forget(f);
   return real(f);
 }
@@ -227,10 +209,7 @@ EXPORT int _IO_fclose(FILE *f) {
 
 /* What it was not the last one to read may need memory. */
 EXPORT int ungetc(int c, FILE *f) {
-  static int (*real)(int, FILE *);
-  if (!real) {
-    real = (int (*)(int, FILE *))dlsym(RTLD_NEXT, "ungetc");
-  }
+  INTERPOSE_REAL(ungetc)
   malloc_keep(is_kept(f));
   const int is = real(c, f);
   malloc_keep(false);
@@ -247,11 +226,8 @@ void stdio_flush(void) {
 }
 
 static int flush(FILE *f) {
-  static int (*real)(FILE *);
+  INTERPOSE_REAL(_IO_fflush)
   int own = 0;
-  if (!real) {
-    real = (int (*)(FILE *))dlsym(RTLD_NEXT, "_IO_fflush");
-  }
   for (size_t i = 0; !f && self.vp; i++) {
     FILE *const one = get(self.vp, i);
     if (!one) {

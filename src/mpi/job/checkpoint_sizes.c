@@ -38,11 +38,8 @@ static int save_one(const struct vp *vp, int fd, void *arg) {
   struct saving *const to = arg;
   struct size s = {.rank = vp->rank};
   struct stat st;
-  char link[64];
-  snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
   s.writes = (fcntl(fd, F_GETFL) & O_ACCMODE) != O_RDONLY;
-  const ssize_t n = readlink(link, s.path, sizeof(s.path) - 1);
-  if (n <= 0 || fstat(fd, &st) != 0 ||
+  if (descriptor_path(fd, s.path) != 0 || fstat(fd, &st) != 0 ||
       (s.writes && S_ISREG(st.st_mode) && fdatasync(fd) != 0)) {
     return failure(to->error, errno, "a file of rank %d: %s", vp->rank,
                    strerror(errno));
@@ -50,7 +47,7 @@ static int save_one(const struct vp *vp, int fd, void *arg) {
   s.bytes = (uint64_t)st.st_size;
   return S_ISREG(st.st_mode)
              ? checkpoint_put(&to->out, CHECKPOINT_FILE, 0, &s,
-                              offsetof(struct size, path) + (size_t)n + 1,
+                              offsetof(struct size, path) + strlen(s.path) + 1,
                               to->error)
              : 0;
 }
