@@ -136,26 +136,25 @@ int space_grant(struct context *c, uint64_t bytes, const char **dir) {
   return error;
 }
 
-int space_shrunk(void) {
+/* `anyway`: also where all fits. */
+static int move_to_disk(bool anyway) {
   int error = 0;
   const char *dir;
   lock_take(&space.lock);
-  if (!needs_none() && !space.on_disk && space.in_memory > contexts_room()) {
+  if (!needs_none() && !space.on_disk &&
+      (anyway || space.in_memory > contexts_room())) {
     error = leave_memory(&dir);
   }
   lock_give(&space.lock);
   return error;
 }
 
+int space_shrunk(void) {
+  return move_to_disk(false);
+}
+
 int space_move_to_disk(void) {
-  int error = 0;
-  const char *dir;
-  lock_take(&space.lock);
-  if (!needs_none() && !space.on_disk) {
-    error = leave_memory(&dir);
-  }
-  lock_give(&space.lock);
-  return error;
+  return move_to_disk(true);
 }
 
 const char *space_refusal(int error, const char *dir, char *text, size_t size) {

@@ -200,8 +200,7 @@ static int load_handle(struct parcel *from, MPI_Datatype type, bool *held) {
 /* The program has no handle of these: others are made of them. */
 static void release(MPI_Datatype *made, const bool *held, int n) {
   for (int i = 0; i < n; i++) {
-    const struct envelope e = envelope_of(made[i]);
-    if (!held[i] && !envelope_is_predefined(&e)) {
+    if (!held[i] && !envelope_is_given(made[i])) {
       real.Type_free(&made[i]);
     }
   }

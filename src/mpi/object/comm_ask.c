@@ -1,5 +1,6 @@
 /* What programs ask about communicators, what they note on them. */
 #include "mpi/object/comm.h"
+#include "mpi/object/naming.h"
 #include "mpi/object/topology.h"
 #include "mpi_abi/functions.h"
 #include "mpi_below/real.h"
@@ -83,23 +84,15 @@ int pems_Comm_set_name(MPI_Comm handle, const char *name) {
   return comm_error(handle, code, "MPI_Comm_set_name");
 }
 
-/* Since MPI 4 it has a name, too. */
-static int name_null(char *name, int *length) {
-  static const char null_name[] = "MPI_COMM_NULL";
-  *length = sizeof(null_name) - 1;
-  memcpy(name, null_name, sizeof(null_name));
-  return MPI_SUCCESS;
-}
-
 int pems_Comm_get_name(MPI_Comm handle, char *name, int *length) {
   if (MPI_VERSION >= 4 && handle == MPI_COMM_NULL && name && length) {
-    return name_null(name, length);
+    name_give("MPI_COMM_NULL", name, length);
+    return MPI_SUCCESS;
   }
   const struct comm *comm = comm_of(handle);
   const int code = check(comm, name && length ? name : NULL);
   if (!code) {
-    *length = (int)strlen(comm->name);
-    memcpy(name, comm->name, *length + 1);
+    name_give(comm->name, name, length);
   }
   return comm_error(handle, code, "MPI_Comm_get_name");
 }

@@ -91,19 +91,10 @@ void comm_kept_save(const struct rank *rank, struct parcel *to) {
 
 /* --- loading -------------------------------------------------------------- */
 
-/* A rank is a member of a team only once. */
-static struct comm *find(const struct rank *rank, uint64_t id) {
-  struct comm *c = rank->comms;
-  while (c && c->team->id != id) {
-    c = c->next;
-  }
-  return c;
-}
-
 /* MPI_COMM_WORLD and MPI_COMM_SELF are there. */
 static struct comm *make(struct rank *rank, const struct fixed *f,
                          const int *world) {
-  struct comm *c = find(rank, f->id);
+  struct comm *c = comm_with(rank, f->id);
   if (c || !world) {
     return c;
   }
@@ -143,7 +134,7 @@ static int load_one(struct rank *rank, struct parcel *from, uint64_t *local,
 static void join(struct rank *rank, struct comm *const *made,
                  const uint64_t *local, int64_t n) {
   for (int64_t i = 0; i < n; i++) {
-    made[i]->local = local[i] ? find(rank, local[i]) : NULL;
+    made[i]->local = local[i] ? comm_with(rank, local[i]) : NULL;
   }
 }
 

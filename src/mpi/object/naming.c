@@ -117,3 +117,8 @@ const char *name_of_hash(uint32_t hash) {
   }
   return NULL;
 }
+
+void name_give(const char *is, char *name, int *length) {
+  *length = (int)strlen(is);
+  memcpy(name, is, (size_t)*length + 1);
+}

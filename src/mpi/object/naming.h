@@ -19,6 +19,9 @@ void name_site(struct text *t, const struct vp *vp, const void *site);
 uint64_t name_site_of_all(const struct vp *vp, const void *site);
 void name_site_everywhere(struct text *t, uint64_t site);
 
+/* The answer of MPI_Comm_get_name and its kin. */
+void name_give(const char *is, char *name, int *length);
+
 /* A number for the name of an MPI function, and, slowly, the name again; NULL
    for what no function is called. */
 uint32_t name_hash(const char *function);

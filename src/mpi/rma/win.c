@@ -1,5 +1,6 @@
 /* Windows as objects: who has them, and what the program asks of a handle. */
 #include "mpi/rma/win.h"
+#include "mpi/object/naming.h"
 
 #include "mpi_abi/functions.h"
 #include "mpi_below/real.h"
@@ -110,26 +111,18 @@ int pems_Win_set_name(MPI_Win handle, const char *name) {
   return MPI_SUCCESS;
 }
 
-/* Since MPI 4.1 it has a name, too. */
-static int name_null(char *name, int *length) {
-  static const char null_name[] = "MPI_WIN_NULL";
-  *length = sizeof(null_name) - 1;
-  memcpy(name, null_name, sizeof(null_name));
-  return MPI_SUCCESS;
-}
-
 int pems_Win_get_name(MPI_Win handle, char *name, int *len) {
   if (MPI_VERSION * 10 + MPI_SUBVERSION >= 41 && handle == MPI_WIN_NULL &&
       name && len) {
-    return name_null(name, len);
+    name_give("MPI_WIN_NULL", name, len);
+    return MPI_SUCCESS;
   }
   int code;
   const struct win *win = begin(handle, name && len ? name : NULL, &code);
   if (code) {
     return win_error(handle, code, "MPI_Win_get_name");
   }
-  strcpy(name, win->name);
-  *len = (int)strlen(win->name);
+  name_give(win->name, name, len);
   return MPI_SUCCESS;
 }
 

@@ -115,6 +115,11 @@ struct win {
   char name[MPI_MAX_OBJECT_NAME];
 };
 
+/* An access epoch that the program has to end. */
+static inline bool win_is_accessing(const struct win *win) {
+  return win->locks > 0 || win->epoch == EPOCH_ALL || win->epoch == EPOCH_START;
+}
+
 enum win_hold { HOLD_NONE, HOLD_SHARED, HOLD_EXCLUSIVE, HOLD_UNCHECKED };
 
 /* win.c ------------------------------------------------------------------- */

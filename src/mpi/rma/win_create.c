@@ -379,17 +379,12 @@ static void win_end(struct win *win) {
 }
 
 /* All messages have been handled everywhere before anything goes. */
-static bool is_in_epoch(const struct win *win) {
-  return win->locks || win->epoch == EPOCH_ALL || win->epoch == EPOCH_START ||
-         win->exposure;
-}
-
 int pems_Win_free(MPI_Win *handle) {
   struct win *win = handle ? win_of(*handle) : NULL;
   if (!win) {
     return comm_error(MPI_COMM_WORLD, MPI_ERR_WIN, "MPI_Win_free");
   }
-  if (ABI_WINDOWS_ARE_WATCHED && is_in_epoch(win)) {
+  if (ABI_WINDOWS_ARE_WATCHED && (win_is_accessing(win) || win->exposure)) {
     return win_error(*handle, MPI_ERR_RMA_SYNC, "MPI_Win_free");
   }
   win_flush_all(win, "MPI_Win_free");

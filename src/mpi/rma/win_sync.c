@@ -47,8 +47,7 @@ int win_check_epoch(struct win *win, int target) {
 
 /* A fence opens an epoch that ends unnoticed if it is not used. */
 static bool is_open(const struct win *win) {
-  return win->locks > 0 || win->epoch == EPOCH_ALL ||
-         win->epoch == EPOCH_START || (win->epoch == EPOCH_FENCE && win->used);
+  return win_is_accessing(win) || (win->epoch == EPOCH_FENCE && win->used);
 }
 
 static bool is_passive(const struct win *win) {

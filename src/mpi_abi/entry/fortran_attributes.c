@@ -123,17 +123,23 @@ FORTRAN_ENTRY(type_create_keyval, TYPE_CREATE_KEYVAL, void (*copy_fn)(void),
   fortran_result(ierr, call_by(code, *keyval, type_copy, type_delete));
 }
 
+/* What C's MPI_X_get_attr has got, for Fortran. */
+static int give(int code, int keyval, const void *got, int flag,
+                MPI_Aint *value, MPI_Fint *found) {
+  if (code == MPI_SUCCESS) {
+    *found = flag ? FORTRAN_TRUE : FORTRAN_FALSE;
+    *value = flag ? attribute_for_fortran(keyval, got) : *value;
+  }
+  return code;
+}
+
 static int comm_get(MPI_Fint comm, int keyval, MPI_Aint *value,
                     MPI_Fint *found) {
   void *got = NULL;
   int flag = 0;
   const int code =
       MPI_Comm_get_attr(MPI_Comm_f2c(comm), keyval, (void *)&got, &flag);
-  if (code == MPI_SUCCESS) {
-    *found = flag ? FORTRAN_TRUE : FORTRAN_FALSE;
-    *value = flag ? attribute_for_fortran(keyval, got) : *value;
-  }
-  return code;
+  return give(code, keyval, got, flag, value, found);
 }
 
 FORTRAN_ENTRY(attr_get, ATTR_GET, MPI_Fint *comm, MPI_Fint *keyval,
@@ -166,11 +172,7 @@ FORTRAN_ENTRY(win_get_attr, WIN_GET_ATTR, MPI_Fint *win, MPI_Fint *keyval,
   int flag = 0;
   const int code =
       MPI_Win_get_attr(MPI_Win_f2c(*win), *keyval, (void *)&got, &flag);
-  if (code == MPI_SUCCESS) {
-    *found = flag ? FORTRAN_TRUE : FORTRAN_FALSE;
-    *value = flag ? attribute_for_fortran(*keyval, got) : *value;
-  }
-  fortran_result(ierr, code);
+  fortran_result(ierr, give(code, *keyval, got, flag, value, found));
 }
 
 FORTRAN_ENTRY(win_set_attr, WIN_SET_ATTR, MPI_Fint *win, MPI_Fint *keyval,
@@ -185,11 +187,7 @@ FORTRAN_ENTRY(type_get_attr, TYPE_GET_ATTR, MPI_Fint *type, MPI_Fint *keyval,
   int flag = 0;
   const int code =
       MPI_Type_get_attr(MPI_Type_f2c(*type), *keyval, (void *)&got, &flag);
-  if (code == MPI_SUCCESS) {
-    *found = flag ? FORTRAN_TRUE : FORTRAN_FALSE;
-    *value = flag ? (MPI_Aint)got : *value;
-  }
-  fortran_result(ierr, code);
+  fortran_result(ierr, give(code, *keyval, got, flag, value, found));
 }
 
 FORTRAN_ENTRY(type_set_attr, TYPE_SET_ATTR, MPI_Fint *type, MPI_Fint *keyval,

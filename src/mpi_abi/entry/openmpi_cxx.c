@@ -155,8 +155,31 @@ static struct keyval *keyval_new(void (*copy_fn)(void), void (*delete_fn)(void),
   return k;
 }
 
-/* Frees k if no keyval was made for it. */
-static int keyval_kept(struct keyval *k, int code, const int *keyval) {
+/* MPI_X_create_keyval, with callbacks that get a struct keyval. */
+typedef int create_keyval(int *keyval, struct keyval *k);
+
+static int create_for_comm(int *keyval, struct keyval *k) {
+  return MPI_Comm_create_keyval((MPI_Comm_copy_attr_function *)copy,
+                                (MPI_Comm_delete_attr_function *)delete, keyval,
+                                k);
+}
+
+static int create_for_win(int *keyval, struct keyval *k) {
+  return MPI_Win_create_keyval((MPI_Win_copy_attr_function *)copy,
+                               (MPI_Win_delete_attr_function *)delete, keyval,
+                               k);
+}
+
+static int create_for_type(int *keyval, struct keyval *k) {
+  return MPI_Type_create_keyval((MPI_Type_copy_attr_function *)copy,
+                                (MPI_Type_delete_attr_function *)delete, keyval,
+                                k);
+}
+
+static int keyval_create(create_keyval *create, void (*copy_fn)(void),
+                         void (*delete_fn)(void), int *keyval, void *extra) {
+  struct keyval *k = keyval_new(copy_fn, delete_fn, extra);
+  const int code = k ? create(keyval, k) : MPI_ERR_NO_MEM;
   if (code != MPI_SUCCESS) {
     native_free(k);
   } else {
@@ -165,53 +188,32 @@ static int keyval_kept(struct keyval *k, int code, const int *keyval) {
   return code;
 }
 
-EXPORTED int ompi_cxx_attr_create_keyval_comm(void (*copy_fn)(void),
-                                              void (*delete_fn)(void),
-                                              int *keyval, void *extra,
-                                              int flags, void *more);
+typedef int cxx_create_keyval(void (*copy_fn)(void), void (*delete_fn)(void),
+                              int *keyval, void *extra, int flags, void *more);
+
+EXPORTED cxx_create_keyval ompi_cxx_attr_create_keyval_comm;
 EXPORTED int ompi_cxx_attr_create_keyval_comm(void (*copy_fn)(void),
                                               void (*delete_fn)(void),
                                               int *keyval, void *extra,
                                               int flags, void *more) {
   (void)flags, (void)more;
-  struct keyval *k = keyval_new(copy_fn, delete_fn, extra);
-  const int code = k ? MPI_Comm_create_keyval(
-                           (MPI_Comm_copy_attr_function *)copy,
-                           (MPI_Comm_delete_attr_function *)delete, keyval, k)
-                     : MPI_ERR_NO_MEM;
-  return keyval_kept(k, code, keyval);
+  return keyval_create(create_for_comm, copy_fn, delete_fn, keyval, extra);
 }
 
-EXPORTED int ompi_cxx_attr_create_keyval_win(void (*copy_fn)(void),
-                                             void (*delete_fn)(void),
-                                             int *keyval, void *extra,
-                                             int flags, void *more);
+EXPORTED cxx_create_keyval ompi_cxx_attr_create_keyval_win;
 EXPORTED int ompi_cxx_attr_create_keyval_win(void (*copy_fn)(void),
                                              void (*delete_fn)(void),
                                              int *keyval, void *extra,
                                              int flags, void *more) {
   (void)flags, (void)more;
-  struct keyval *k = keyval_new(copy_fn, delete_fn, extra);
-  const int code = k ? MPI_Win_create_keyval(
-                           (MPI_Win_copy_attr_function *)copy,
-                           (MPI_Win_delete_attr_function *)delete, keyval, k)
-                     : MPI_ERR_NO_MEM;
-  return keyval_kept(k, code, keyval);
+  return keyval_create(create_for_win, copy_fn, delete_fn, keyval, extra);
 }
 
-EXPORTED int ompi_cxx_attr_create_keyval_type(void (*copy_fn)(void),
-                                              void (*delete_fn)(void),
-                                              int *keyval, void *extra,
-                                              int flags, void *more);
+EXPORTED cxx_create_keyval ompi_cxx_attr_create_keyval_type;
 EXPORTED int ompi_cxx_attr_create_keyval_type(void (*copy_fn)(void),
                                               void (*delete_fn)(void),
                                               int *keyval, void *extra,
                                               int flags, void *more) {
   (void)flags, (void)more;
-  struct keyval *k = keyval_new(copy_fn, delete_fn, extra);
-  const int code = k ? MPI_Type_create_keyval(
-                           (MPI_Type_copy_attr_function *)copy,
-                           (MPI_Type_delete_attr_function *)delete, keyval, k)
-                     : MPI_ERR_NO_MEM;
-  return keyval_kept(k, code, keyval);
+  return keyval_create(create_for_type, copy_fn, delete_fn, keyval, extra);
 }
