@@ -57,19 +57,27 @@ static struct caller first_caller(const struct coll *coll) {
                          name_site_of_all(coll->vp, coll->site)};
 }
 
-/* Somebody may have freed the communicator already. */
-static void tell_comm(struct text *t, const struct team *team) {
-  for (int i = 0; i < vps.n; i++) {
-    const struct comm *comm = vps.item[i].mpi->comms;
-    while (comm && comm->team != team) {
-      comm = comm->next;
-    }
-    if (comm) {
-      name_comm(t, comm);
-      return;
-    }
+static const struct comm *find_comm(const struct vp *vp,
+                                    const struct team *team) {
+  const struct comm *comm = vp->mpi->comms;
+  while (comm && comm->team != team) {
+    comm = comm->next;
   }
-  text_add(t, "a communicator");
+  return comm;
+}
+
+/* As the caller names it: others may not have given it its name yet. The caller
+   may have freed it already. */
+static void tell_comm(struct text *t, const struct coll *coll) {
+  const struct comm *comm = find_comm(coll->vp, coll->team);
+  for (int i = 0; !comm && i < vps.n; i++) {
+    comm = find_comm(&vps.item[i], coll->team);
+  }
+  if (comm) {
+    name_comm(t, comm);
+  } else {
+    text_add(t, "a communicator");
+  }
 }
 
 static void tell_root(struct text *t, const struct caller *c) {
@@ -89,7 +97,7 @@ static _Noreturn void mismatch(const struct coll *coll, const struct caller *a,
   const bool roots = strcmp(a->name, b->name) == 0;
   text_add(&t, "mismatched collectives: call %llu on ",
            (unsigned long long)coll->number + 1);
-  tell_comm(&t, coll->team);
+  tell_comm(&t, coll);
   text_add(&t, roots ? ": %s: " : ": ", a->name);
   (roots ? tell_root : tell_call)(&t, a);
   text_add(&t, ", ");
