@@ -45,16 +45,33 @@ enum context_density {
 
 /* What residency/lazy.c knows of a context. Zeroed: nothing known. Changed by
    whoever moves the context, or under io_lock. */
+/* What residency/prediction.c knows of one place where a context's VP waits.
+   Zeroed: nothing. */
+struct context_prediction {
+  uintptr_t site;
+  uint64_t last_used;     /* 0: never */
+  struct ranges touched;  /* when that was last measured, and what came later */
+  uint64_t bytes;         /* of pages that were found then */
+  bool known;             /* `touched` may be read in advance */
+  unsigned age, last_age; /* residences until it is to be measured anew */
+  unsigned rest, last_rest; /* residences to pass before the next prediction */
+};
+
+enum { CONTEXT_PREDICTIONS = 16 };
+
+struct context_predictions {
+  struct context_prediction item[CONTEXT_PREDICTIONS];
+  uint64_t uses;
+};
+
+/* What residency/lazy.c knows of a context. Zeroed: nothing is mapped. */
 struct context_lazy {
   struct ranges mapped; /* of its addresses: they show the file until written */
-  uint64_t mapped_bytes;  /* of them at the start of this residence */
-  struct ranges touched;  /* what it touched when that was last measured, */
-  uintptr_t site;         /* coming in where it waited here */
-  bool predicting;        /* `touched` was read in advance this time */
-  uint64_t touched_bytes; /* of pages that were found then */
-  unsigned age;           /* residences since `touched` was measured anew */
-  unsigned unpredictable; /* residences to pass before the next prediction, */
-  unsigned last_unpredictable;
+  uint64_t mapped_bytes; /* of them at the start of this residence */
+  struct context_predictions predictions;
+  struct context_prediction *prediction; /* of where it waited, or NULL: it was
+                                            read as a whole */
+  bool predicting; /* what that says was read in advance this time */
   /* What the system did for the VP's thread while the program ran, this
      residence, and when it began to run: */
   uint64_t read, faults;
@@ -133,8 +150,9 @@ struct context {
   bool firm;         /* one of them cannot let it leave memory meanwhile */
   bool ordered;      /* tests: it has to leave, and no mover has it yet */
   bool urgent;       /* a thread waits for it */
-  uintptr_t site;    /* where its VP waits: the same in all copies of the
-                        program, so that one learns from another */
+  uintptr_t depth;   /* of its stack where the program called MPI last */
+  uintptr_t site;    /* where its VP waits, and how deep: the same in all copies
+                        of the program, so that one learns from another */
   int pins;          /* users of its present state */
   int borrowers;     /* threads that wait until it is in memory */
   uint64_t charge;   /* bytes counted against the budget now */

@@ -190,6 +190,7 @@ static inline bool vp_program_stops(struct vp *vp, char *apart) {
     return false;
   }
   lazy_stop(vp->context);
+  vp->context->depth = (uintptr_t)vp->stack_begin - (uintptr_t)apart;
   if (context_stack_uneven(vp->context, apart)) {
     stack_growth_settle(vp, apart);
   }

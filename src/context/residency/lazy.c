@@ -4,6 +4,7 @@
 #include "base/message.h"
 #include "base/self.h"
 #include "context/internal.h"
+#include "context/residency/prediction.h"
 #include "context/store/store.h"
 #include "os/bits.h"
 #include "os/lock.h"
@@ -22,7 +23,7 @@
 #endif
 
 enum {
-  UNIT = 64 << 10, /* what is predicted is rounded to this */
+  UNIT = PREDICTION_UNIT,
   /* Less than this is read, not mapped. */
   LEAST = 256 << 10,
   /* Each mapped piece takes two of the process's mappings. */
@@ -30,14 +31,15 @@ enum {
   /* The same where all that is touched is to be counted: the system allows
      65530 mappings by default. */
   MOST_PIECES_COUNTED = 1024,
-  /* A prediction is measured anew after so many residences. */
-  LAST = 16,
   /* Residences, of all contexts, from a site where much is touched, until that
      is measured again. */
   FIRST_REST = 8,
   MOST_REST = 256,
-  /* Per cent of what is on disk: who touches more reads all at once. */
+  /* Per cent of what is on disk: who touches more reads all at once, unless it
+     is known what. */
   MUCH = 25,
+  /* Who touches more reads all at once. */
+  NEARLY_ALL = 75,
   /* Touched pages in runs shorter than this on average are read one by one. */
   SHORT_RUN = 96 << 10,
   SITES = 256,
@@ -73,6 +75,15 @@ static struct site *site_at_locked(uintptr_t key) {
   return s;
 }
 
+/* Under `auto`. Who touches little maps; and so does who touches the same
+   again, or may: to see what that is. */
+static bool worth_while(const struct site *s,
+                        const struct context_prediction *p) {
+  return s->measured &&
+         (s->share <= MUCH ||
+          (s->share <= NEARLY_ALL && (p->known || prediction_possible(p))));
+}
+
 /* Is it worth while to map? *random: how. */
 static bool map_this_time(const struct context *c, bool *random) {
   if (mode == SWAPIN_EAGER || !store_lazy()) {
@@ -83,7 +94,7 @@ static bool map_this_time(const struct context *c, bool *random) {
   }
   lock_take(&sites_lock);
   struct site *s = site_at_locked(c->site);
-  bool map = mode == SWAPIN_LAZY || (s->measured && s->share <= MUCH);
+  bool map = mode == SWAPIN_LAZY || worth_while(s, c->lazy.prediction);
   if (!map && !s->measuring && (s->rest == 0 || --s->rest == 0)) {
     map = s->measuring = true;
   }
@@ -95,7 +106,7 @@ static bool map_this_time(const struct context *c, bool *random) {
 /* Nothing is learnt from this residence: another one has to measure. */
 static void learn_nothing(const struct context_lazy *z) {
   lock_take(&sites_lock);
-  site_at_locked(z->site)->measuring = false;
+  site_at_locked(z->prediction->site)->measuring = false;
   lock_give(&sites_lock);
 }
 
@@ -127,8 +138,9 @@ static void divide(struct context *c, const struct ranges *pages) {
     const struct range *r = &pages->item[i];
     for (uintptr_t at = r->start; at < r->end;) {
       bool known = false, usual;
-      size_t n = z->predicting ? ranges_piece(&z->touched, at, r->end, &known)
-                               : r->end - at;
+      size_t n = z->predicting
+                     ? ranges_piece(&z->prediction->touched, at, r->end, &known)
+                     : r->end - at;
       n = usual_piece(c, at, n, &usual);
       if (!known && usual && worth_mapping(z, n)) {
         add(&z->mapped, at, at + n);
@@ -157,13 +169,13 @@ void lazy_map(struct context *c, struct ranges *pages) {
   bool random;
   ranges_clear(&z->mapped);
   z->mapped_bytes = 0;
+  z->prediction = prediction_at(&z->predictions, c->site);
   if (!map_this_time(c, &random)) {
+    prediction_unused(z->prediction);
+    z->prediction = NULL;
     return;
   }
-  if (z->site != c->site) {
-    z->site = c->site;
-    z->predicting = false;
-  }
+  z->predicting = z->prediction->known && mode != SWAPIN_PAGES;
   divide(c, pages);
   for (size_t i = 0; i < z->mapped.n; i++) {
     const struct range *m = &z->mapped.item[i];
@@ -172,9 +184,6 @@ void lazy_map(struct context *c, struct ranges *pages) {
       map_failed(c, ENOMEM);
     }
     z->mapped_bytes += m->end - m->start;
-  }
-  if (!z->mapped_bytes) {
-    learn_nothing(z);
   }
 }
 
@@ -262,7 +271,7 @@ static void rest(struct site *s) {
 static void learn_site(const struct context_lazy *z) {
   const unsigned share = bytes_touched(z) * 100 / z->mapped_bytes;
   lock_take(&sites_lock);
-  struct site *s = site_at_locked(z->site);
+  struct site *s = site_at_locked(z->prediction->site);
   s->share = s->measured ? (s->share + share) / 2 : share;
   s->measured++;
   if (z->found_runs) {
@@ -273,48 +282,21 @@ static void learn_site(const struct context_lazy *z) {
   lock_give(&sites_lock);
 }
 
-static void swap_sets(struct ranges *a, struct ranges *b) {
-  const struct ranges c = *a;
-  *a = *b;
-  *b = c;
-}
-
-/* The prediction was wrong: longer and longer without one. */
-static void stop_predicting(struct context_lazy *z) {
-  z->last_unpredictable =
-      back_off(z->last_unpredictable, FIRST_REST, MOST_REST);
-  z->unpredictable = z->last_unpredictable;
-  z->predicting = false;
-}
-
-/* Decides what to read in advance the next time from what was found. Scattered
-   pages are not predicted: rounded to units they would be too much. */
+/* Decides what to read in advance the next time from what was found. */
 static void learn_touched(struct context_lazy *z) {
-  if (!z->predicting) {
-    z->predicting =
-        z->unpredictable == 0 && ranges_total(&z->found) <= 2 * z->found_bytes;
-    z->unpredictable -= z->unpredictable > 0;
-    swap_sets(&z->touched, &z->found);
-    z->touched_bytes = z->found_bytes;
-    z->age = 0;
-  } else if (z->found_bytes > z->touched_bytes / 2) {
-    stop_predicting(z);
-  } else if (++z->age >= LAST) {
-    z->predicting = false; /* old: measure it anew */
-  } else {
-    z->last_unpredictable = 0;
-    for (size_t i = 0; i < z->found.n; i++) {
-      add(&z->touched, z->found.item[i].start, z->found.item[i].end);
-    }
+  if (z->predicting) {
+    prediction_used(z->prediction, &z->found, z->found_bytes);
+  } else if (z->mapped_bytes) {
+    prediction_measured(z->prediction, &z->found, z->found_bytes);
   }
 }
 
 void lazy_finish(struct context *c, bool surveyed) {
   struct context_lazy *z = &c->lazy;
-  if (!z->mapped_bytes) {
+  if (!z->prediction) {
     return;
   }
-  if (!surveyed || z->predicting) {
+  if (!surveyed || z->predicting || !z->mapped_bytes) {
     learn_nothing(z);
   } else {
     learn_site(z);
@@ -329,6 +311,7 @@ void lazy_finish(struct context *c, bool surveyed) {
   ranges_clear(&z->mapped);
   ranges_clear(&z->found);
   z->found_bytes = z->found_runs = z->mapped_bytes = 0;
+  z->prediction = NULL;
   z->read = z->faults = 0;
   z->running = NULL;
 }
@@ -397,6 +380,6 @@ void lazy_settle(struct context *c) {
 
 void lazy_free(struct context *c) {
   ranges_free(&c->lazy.mapped);
-  ranges_free(&c->lazy.touched);
+  predictions_free(&c->lazy.predictions);
   ranges_free(&c->lazy.found);
 }
