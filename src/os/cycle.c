@@ -29,12 +29,9 @@ uint64_t cycles_per_second(void) {
    for long should cost nothing. */
 void cycle_relax(unsigned turn) {
   if (turn < 16) {
-    for (int i = 0; i < 16; i++)
-#if defined __x86_64__
-      __builtin_ia32_pause();
-#else
-      __asm__ volatile("" ::: "memory");
-#endif
+    for (int i = 0; i < 16; i++) {
+      cycle_pause();
+    }
   } else if (turn < 256) {
     sched_yield();
   } else {

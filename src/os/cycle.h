@@ -28,6 +28,15 @@ static inline uint64_t cycle_after(void) {
 /* Takes some milliseconds the first time. Thread-safe. */
 uint64_t cycles_per_second(void);
 
+/* A moment, for who looks at a word again and again. */
+static inline void cycle_pause(void) {
+#if defined __x86_64__
+  __builtin_ia32_pause();
+#else
+  __asm__ volatile("" ::: "memory");
+#endif
+}
+
 /* Lets others run while a thread has nothing to do: `turn` is how often it has
    found nothing in a row. */
 void cycle_relax(unsigned turn);

@@ -1,6 +1,9 @@
 #define _GNU_SOURCE
 #include "os/futex.h"
 
+#include "os/clock.h"
+#include "os/cycle.h"
+
 #include <limits.h>
 #include <linux/futex.h>
 #include <stdatomic.h>
@@ -26,16 +29,35 @@ void futex_wake_all(void *word) {
   futex_wake(word, INT_MAX);
 }
 
+enum { NOTHING, POSTED, SLEEPS };
+
 void futex_await(_Atomic uint32_t *word) {
-  while (!atomic_load_explicit(word, memory_order_acquire)) {
-    futex_wait(word, 0);
+  uint32_t is = NOTHING;
+  atomic_compare_exchange_strong(word, &is, SLEEPS);
+  while (is != POSTED) {
+    futex_wait(word, SLEEPS);
+    is = atomic_load_explicit(word, memory_order_acquire);
   }
-  atomic_store_explicit(word, 0, memory_order_relaxed);
+  atomic_store_explicit(word, NOTHING, memory_order_relaxed);
 }
 
 void futex_post(_Atomic uint32_t *word) {
-  atomic_store_explicit(word, 1, memory_order_release);
-  futex_wake(word, 1);
+  if (atomic_exchange(word, POSTED) == SLEEPS) {
+    futex_wake(word, 1);
+  }
+}
+
+bool futex_glance(_Atomic uint32_t *word, uint64_t ns) {
+  const uint64_t until = clock_ns() + ns;
+  do {
+    for (int i = 0; i < 16; i++) {
+      if (atomic_load_explicit(word, memory_order_relaxed) == POSTED) {
+        return true;
+      }
+      cycle_pause();
+    }
+  } while (clock_ns() < until);
+  return false;
 }
 
 void futex_shared_wait(void *word, uint32_t value, int64_t ns) {

@@ -6,7 +6,9 @@
 #include "context/calls/create.h"
 #include "context/residency/residency.h"
 #include "context/stack_part.h"
+#include "os/bits.h"
 #include "os/clock.h"
+#include "os/futex.h"
 #include "report/trace.h"
 #include "vp/binding.h"
 #include "vp/dispatch.h"
@@ -33,8 +35,28 @@ static void trim_stack(const struct vp *vp) {
   }
 }
 
+/* Who waits while fewer run than may does not sleep at once: to be woken takes
+   longer than many messages. Not where contexts move or other processes send,
+   whose threads need the core; and ever more seldom while it is in vain. */
+static void linger(struct vp *vp) {
+  enum { AWAKE_NS = 20000, MOST_REST = 64 };
+  static atomic_int lingering;
+  if (vps.plan.nprocs > 1 || contexts_crowded() ||
+      dispatch_running() + lingering >= vps.plan.k ||
+      (vp->linger_rest && vp->linger_rest--)) {
+    return;
+  }
+  atomic_fetch_add(&lingering, 1);
+  const bool posted = futex_glance(&vp->go.word, AWAKE_NS);
+  atomic_fetch_sub(&lingering, 1);
+  vp->linger_last =
+      posted ? 0 : (unsigned)bits_min(2 * vp->linger_last + 1, MOST_REST);
+  vp->linger_rest = vp->linger_last;
+}
+
 static void go(struct vp *vp) {
   trim_stack(vp);
+  linger(vp);
   run_queue_sleep(&vp->go);
   go_on(vp);
 }

@@ -53,6 +53,8 @@ struct vp {
   bool queued;             /* among those that may be started */
   int slot;                /* which of the k tokens it holds */
   struct run_queue_go go;
+  unsigned linger_rest; /* waits until it stays awake again for a moment */
+  unsigned linger_last;
   bool shared; /* several of its threads call MPI: run_queue.h */
   bool on;     /* one of them has it */
   int waiting; /* of them that wait for an event */

@@ -46,6 +46,19 @@ START_TEST(all_sleepers_wake) {
 }
 END_TEST
 
+START_TEST(a_glance_does_not_wait_for_long) {
+  static _Atomic uint32_t never, posted;
+  const uint64_t start = clock_ns();
+  ck_assert(!futex_glance(&never, 1000000));
+  ck_assert_uint_ge(clock_ns() - start, 1000000);
+  futex_post(&posted);
+  ck_assert(futex_glance(&posted, UINT64_MAX / 2));
+  ck_assert(futex_glance(&posted, 0)); /* it is not taken */
+  futex_await(&posted);
+  ck_assert(!futex_glance(&posted, 0));
+}
+END_TEST
+
 START_TEST(a_word_that_has_changed_is_not_waited_for) {
   static uint32_t changed = 7;
   futex_wait(&changed, 6);
@@ -103,6 +116,7 @@ START_TEST(an_event_is_awaited_each_time) {
   for (uint32_t i = 1; i <= 1000; i++) {
     written = i;
     futex_post(&event);
+    (void)(i % 2 && futex_glance(&answer, 2000));
     futex_await(&answer);
     ck_assert_uint_eq(atomic_load(&answer), 0);
   }
@@ -118,6 +132,7 @@ int main(void) {
       a_shared_wait_ends_in_time,
       another_process_wakes,
       an_event_is_awaited_each_time,
+      a_glance_does_not_wait_for_long,
       NULL,
   };
   return check_main("futex", tests);
