@@ -4,6 +4,7 @@
 #ifndef PEMS_MPI_COLL_CALL_COLL_TURNS_H
 #define PEMS_MPI_COLL_CALL_COLL_TURNS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "mpi/coll/call/coll.h"
@@ -14,6 +15,10 @@
    numbers, as they do: members make them in that order. */
 void coll_turns_start_locked(struct coll *coll, size_t bytes,
                              void (*run)(void *coll));
+/* The same for a caller that may wait for messages itself. True: it is the
+   call's turn, and the caller does what run(coll) would. */
+bool coll_turns_take_locked(struct coll *coll, size_t bytes,
+                            void (*run)(void *coll));
 /* `run` is done. */
 void coll_turns_end_locked(struct coll *coll);
 

@@ -1,12 +1,14 @@
 /* Where several processes take part, each combines runs of neighbouring ranks,
    and the process of the first rank combines those, on a thread that may wait
-   for messages. */
+   for messages, or by a VP that gives its slot away meanwhile. */
 #include "base/need.h"
+#include "base/self.h"
 #include "mpi/coll/call/coll.h"
 #include "mpi/coll/call/mailbox.h"
 #include "mpi/coll/fold/coll_fold.h"
 #include "mpi_below/net.h"
 #include "os/native.h"
+#include "vp/run_queue.h"
 
 /* The end of the run of local members that begins at `start`: neighbours in
    rank. */
@@ -115,6 +117,18 @@ static bool takes_part(const struct coll_fold_chunk *c, int process) {
   return false;
 }
 
+static char *take(const struct coll_fold_chunk *c, int process, int phase,
+                  size_t *n) {
+  if (!self.vp) {
+    return mailbox_take(process, key_of(c, phase), n);
+  }
+  run_queue_lock();
+  char *const bytes = mailbox_take_vp_locked(self.vp, process, key_of(c, phase),
+                                             n, c->coll->name);
+  run_queue_unlock();
+  return bytes;
+}
+
 /* In the leading process: gathers all runs, combines them, and tells the
    others: the result, or what stands before each of their runs. */
 static char *lead_chunk(struct coll_fold_chunk *c, char *own) {
@@ -127,7 +141,7 @@ static char *lead_chunk(struct coll_fold_chunk *c, char *own) {
     if (process == net_rank()) {
       runs[i] = own;
     } else if (takes_part(c, process)) {
-      runs[i] = mailbox_take(process, key_of(c, 0), &n[i]);
+      runs[i] = take(c, process, 0, &n[i]);
     }
   }
   combine_runs(c, runs);
@@ -173,7 +187,7 @@ void coll_fold_everywhere(struct coll_fold_chunk *c) {
   } else {
     mailbox_send(leader_process(c), key_of(c, 0), own, n);
     native_free(own);
-    own = mailbox_take(leader_process(c), key_of(c, 1), &n);
+    own = take(c, leader_process(c), 1, &n);
   }
   if (coll_fold_is_scan(&c->model->fold)) {
     scan_again(c, own);

@@ -5,6 +5,7 @@
 
 #include "base/need.h"
 #include "base/self.h"
+#include "context/residency/residency.h"
 #include "mpi/check/check_buffers.h"
 #include "mpi/coll/call/coll.h"
 #include "mpi/coll/call/coll_turns.h"
@@ -128,15 +129,19 @@ static void raise_all_locked(struct coll *coll) {
   }
 }
 
-static void run_network(void *arg) {
-  struct coll *coll = arg;
-  self.inside = 1; /* pems's own thread */
+/* With other processes, at its turn. */
+static void run_across(struct coll *coll) {
   run(coll);
   run_queue_lock();
   raise_all_locked(coll);
   coll_turns_end_locked(coll);
   coll_network_end_locked(coll);
   run_queue_unlock();
+}
+
+static void run_network(void *arg) {
+  self.inside = 1; /* pems's own thread */
+  run_across(arg);
 }
 
 /* --- the call --- */
@@ -258,20 +263,41 @@ static size_t bytes_under_way(const struct coll *coll,
              : memory_plan_bytes(&vps.plan.memory, MEMORY_OLDEST);
 }
 
-/* The last member to arrive. Unlocks meanwhile. It must not wait for another
-   one's memory with a slot in its hand. */
-static void lead_locked(struct coll *coll) {
+/* May p's VP, which calls, combine with other processes by itself? It waits for
+   them anyway; a thread for that would be woken several times. But not where it
+   might have to come from disk in between, or needs the memory of others. */
+static bool may_cross(const struct coll *coll, const struct coll_fold_part *p,
+                      const struct coll_fold_part *model) {
+  bool copied = !contexts_crowded();
+  for (int i = 0; i < coll->team->n && copied; i++) {
+    const struct coll_fold_part *q = coll_fold_part_of(coll, i);
+    copied = q->fold.idle || q->vector;
+  }
+  return copied && coll->blocking && model == p && coll_fold_is_short(p) &&
+         !op_is_user(p->fold.op) && waits(coll, p);
+}
+
+/* The last member to arrive, with part p. Unlocks meanwhile. It must not wait
+   for another one's memory with a slot in its hand. */
+static void lead_locked(struct coll *coll, const struct coll_fold_part *p) {
   const struct coll_fold_part *model = model_of(coll);
-  if (coll_networked(coll->team) ||
-      (model && model->vp != self.vp && op_is_user(model->fold.op))) {
-    coll->network_done = false;
-    coll_turns_start_locked(coll, bytes_under_way(coll, model), run_network);
+  const bool lent = model && model->vp != self.vp && op_is_user(model->fold.op);
+  if (!coll_networked(coll->team) && !lent) {
+    run_queue_unlock();
+    run(coll);
+    run_queue_lock();
+    raise_all_locked(coll);
     return;
   }
-  run_queue_unlock();
-  run(coll);
-  run_queue_lock();
-  raise_all_locked(coll);
+  const size_t bytes = bytes_under_way(coll, model);
+  coll->network_done = false;
+  if (!may_cross(coll, p, model)) {
+    coll_turns_start_locked(coll, bytes, run_network);
+  } else if (coll_turns_take_locked(coll, bytes, run_network)) {
+    run_queue_unlock();
+    run_across(coll);
+    run_queue_lock();
+  }
 }
 
 /* Returns with the lock held. */
@@ -299,7 +325,7 @@ static struct coll *begin(const struct coll_call *call,
   }
   coll->part[call->comm->index] = p;
   if (signal_arrive_locked(&coll->signal)) {
-    lead_locked(coll);
+    lead_locked(coll, p);
   }
   return coll;
 }
