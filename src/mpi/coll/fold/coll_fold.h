@@ -45,6 +45,7 @@ struct coll_fold_chunk {
   uint32_t number;              /* of the chunk */
   struct coll_fold_buffer sum;  /* of the ranks so far */
   struct coll_fold_buffer next; /* the next rank's elements */
+  char *own; /* between processes: what this one gives, then what it gets */
 };
 
 struct coll_fold_part *coll_fold_part_of(const struct coll *coll, int index);
@@ -82,11 +83,12 @@ void coll_fold_copy(const char *from, void *to, size_t n,
 
 /* --- a chunk --- */
 
-/* Combines the chunk of all members, and hands out what they get: of a team in
-   this process, or (coll_fold_remote.c) in several, on a thread that may wait
-   for messages. The scheduler's lock is not held. */
+/* Combines the chunk of all members, and hands out what they get. The
+   scheduler's lock is not held. */
 void coll_fold_here(struct coll_fold_chunk *c);
-void coll_fold_everywhere(struct coll_fold_chunk *c);
+/* The same of a team in several processes, for n chunks that follow each other,
+   which may have the same buffers: coll_fold_remote.c. */
+void coll_fold_everywhere(struct coll_fold_chunk *c, int n);
 
 /* --- its parts, for coll_fold_remote.c --- */
 

@@ -1,6 +1,7 @@
 /* Where several processes take part, each combines runs of neighbouring ranks,
-   and the process of the first rank combines those, on a thread that may wait
-   for messages, or by a VP that gives its slot away meanwhile. */
+   and one of them those of all: each process does that for some of the chunks
+   of a long vector. On a thread that may wait for messages, or by a VP that
+   gives its slot away meanwhile. */
 #include "base/need.h"
 #include "base/self.h"
 #include "mpi/coll/call/coll.h"
@@ -46,7 +47,20 @@ static struct mailbox_key key_of(const struct coll_fold_chunk *c, int phase) {
 /* Of a team in several processes: who combines what they give. */
 static int leader_process(const struct coll_fold_chunk *c) {
   const struct team *team = c->coll->team;
-  return team->proc[c->group ? team->first : 0];
+  if (coll_fold_has_groups(team)) {
+    return team->proc[c->group ? team->first : 0];
+  }
+  return c->model->fold.kind == FOLD_REDUCE
+             ? team->proc[c->model->fold.root]
+             : team->procs[c->number % (uint32_t)team->nprocs];
+}
+
+/* Is the result of any use to the process? It is told when there is one in any
+   case, so that none is far ahead of the others. */
+static bool wants(const struct coll_fold_chunk *c, int process) {
+  const struct team *team = c->coll->team;
+  return coll_fold_has_groups(team) || c->model->fold.kind != FOLD_REDUCE ||
+         process == team->proc[c->model->fold.root];
 }
 
 /* What each run of this process gives, packed, one after another. */
@@ -129,13 +143,30 @@ static char *take(const struct coll_fold_chunk *c, int process, int phase,
   return bytes;
 }
 
+/* To the others: the result, or what stands before each of their runs. */
+static void tell_all(const struct coll_fold_chunk *c, char *const *runs,
+                     const size_t *n, const char *result) {
+  const struct team *team = c->coll->team;
+  for (int i = 0; i < team->nprocs; i++) {
+    const int process = team->procs[i];
+    if (process == net_rank() || !takes_part(c, process)) {
+      continue;
+    }
+    const size_t bytes = wants(c, process) ? packed_size(c) : 0;
+    mailbox_send(process, key_of(c, 1), result ? result : runs[i],
+                 result ? bytes : n[i]);
+  }
+}
+
 /* In the leading process: gathers all runs, combines them, and tells the
-   others: the result, or what stands before each of their runs. */
-static char *lead_chunk(struct coll_fold_chunk *c, char *own) {
+   others. c->own: its own runs, then the result, or what stands before each of
+   them. */
+static void lead_chunk(struct coll_fold_chunk *c) {
   const struct team *team = c->coll->team;
   const bool scan = coll_fold_is_scan(&c->model->fold);
   char **runs = need_zalloc(team->nprocs, sizeof(*runs), "reduction buffer");
   size_t *n = need_zalloc(team->nprocs, sizeof(*n), "reduction buffer");
+  char *const own = c->own;
   for (int i = 0; i < team->nprocs; i++) {
     const int process = team->procs[i];
     if (process == net_rank()) {
@@ -145,22 +176,18 @@ static char *lead_chunk(struct coll_fold_chunk *c, char *own) {
     }
   }
   combine_runs(c, runs);
-  char *result = scan ? own : need_alloc(packed_size(c) + 1, "reduction");
   if (!scan) {
-    pack(c, &c->sum, result);
-    native_free(own);
+    c->own = need_alloc(packed_size(c) + 1, "reduction");
+    pack(c, &c->sum, c->own);
   }
+  tell_all(c, runs, n, scan ? NULL : c->own);
   for (int i = 0; i < team->nprocs; i++) {
-    const int process = team->procs[i];
-    if (process != net_rank() && takes_part(c, process)) {
-      mailbox_send(process, key_of(c, 1), scan ? runs[i] : result,
-                   scan ? n[i] : packed_size(c));
+    if (runs[i] != c->own) {
       native_free(runs[i]);
     }
   }
   native_free(runs);
   native_free(n);
-  return result;
 }
 
 static void scan_again(struct coll_fold_chunk *c, const char *prefixes) {
@@ -179,21 +206,42 @@ static void scan_again(struct coll_fold_chunk *c, const char *prefixes) {
   }
 }
 
-void coll_fold_everywhere(struct coll_fold_chunk *c) {
+static void give(struct coll_fold_chunk *c) {
   size_t n;
-  char *own = local_runs(c, &n);
-  if (leader_process(c) == net_rank()) {
-    own = lead_chunk(c, own);
-  } else {
-    mailbox_send(leader_process(c), key_of(c, 0), own, n);
-    native_free(own);
-    own = take(c, leader_process(c), 1, &n);
+  c->own = local_runs(c, &n);
+  if (leader_process(c) != net_rank()) {
+    mailbox_send(leader_process(c), key_of(c, 0), c->own, n);
+    native_free(c->own);
+    c->own = NULL;
   }
+}
+
+/* The result is here. */
+static void finish(struct coll_fold_chunk *c) {
   if (coll_fold_is_scan(&c->model->fold)) {
-    scan_again(c, own);
-  } else {
-    unpack(c, &c->sum, own);
+    scan_again(c, c->own);
+  } else if (wants(c, net_rank())) {
+    unpack(c, &c->sum, c->own);
     coll_fold_hand_out(c);
   }
-  native_free(own);
+  native_free(c->own);
+}
+
+void coll_fold_everywhere(struct coll_fold_chunk *c, int n) {
+  for (int i = 0; i < n; i++) {
+    give(&c[i]);
+  }
+  for (int i = 0; i < n; i++) {
+    if (leader_process(&c[i]) == net_rank()) {
+      lead_chunk(&c[i]);
+      finish(&c[i]);
+    }
+  }
+  for (int i = 0; i < n; i++) {
+    if (leader_process(&c[i]) != net_rank()) {
+      size_t bytes;
+      c[i].own = take(&c[i], leader_process(&c[i]), 1, &bytes);
+      finish(&c[i]);
+    }
+  }
 }

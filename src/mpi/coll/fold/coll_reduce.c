@@ -13,6 +13,7 @@
 #include "mpi/object/envelope.h"
 #include "mpi/object/op.h"
 #include "mpi_below/real.h"
+#include "os/bits.h"
 #include "os/native.h"
 #include "report/trace.h"
 #include "vp/run_queue.h"
@@ -35,42 +36,69 @@ static void part_free(void *arg) {
 
 /* --- combining --- */
 
-/* Elements of a chunk: the same in all processes. */
-static size_t step_of(const struct coll *coll, const struct layout *layout) {
+/* Elements of a chunk: the same in all processes, each of which combines one at
+   a time. */
+static size_t step_of(const struct coll *coll, const struct layout *layout,
+                      size_t count) {
   const size_t extent = layout->true_extent > layout->extent
                             ? layout->true_extent
                             : layout->extent;
-  const size_t runs = coll_networked(coll->team) ? coll->team->size : 0;
-  size_t step =
-      memory_plan_vector(&vps.plan.memory, (int)runs) / (extent ? extent : 1);
-  return step < 1 ? 1 : step > INT32_MAX ? INT32_MAX : step;
+  const bool networked = coll_networked(coll->team);
+  const size_t parts = networked ? (size_t)coll->team->nprocs : 1;
+  const size_t most =
+      memory_plan_vector(&vps.plan.memory, networked ? coll->team->size : 0) /
+      parts / (extent ? extent : 1);
+  const size_t step = bits_min(bits_min(most, INT32_MAX), count / parts + 1);
+  return step < 1 ? 1 : step;
+}
+
+static struct coll_fold_chunk chunk_at(const struct coll_fold_chunk *all,
+                                       size_t at, size_t step) {
+  struct coll_fold_chunk c = *all;
+  c.first = at;
+  c.n = (int)bits_min(all->model->fold.count - at, step);
+  c.number = (uint32_t)(at / step);
+  return c;
+}
+
+static void fold_across(const struct coll_fold_chunk *all, size_t step) {
+  const size_t count = all->model->fold.count;
+  const int most = all->coll->team->nprocs;
+  struct coll_fold_chunk *const chunk =
+      need_alloc(most * sizeof(*chunk), "reduction");
+  for (size_t at = 0; at < count;) {
+    int n = 0;
+    for (; n < most && at < count; at += step) {
+      chunk[n++] = chunk_at(all, at, step);
+    }
+    coll_fold_everywhere(chunk, n);
+  }
+  native_free(chunk);
 }
 
 static void fold_group(struct coll *coll, const struct coll_fold_part *model,
                        int group) {
-  struct coll_fold_chunk c = {.coll = coll,
-                              .model = model,
-                              .layout = model->layout,
-                              .group = group,
-                              .small = coll_fold_is_short(model),
-                              .borrowed = self.vp != model->vp &&
-                                          op_is_user(model->fold.op)};
+  struct coll_fold_chunk all = {.coll = coll,
+                                .model = model,
+                                .layout = model->layout,
+                                .group = group,
+                                .small = coll_fold_is_short(model),
+                                .borrowed = self.vp != model->vp &&
+                                            op_is_user(model->fold.op)};
   const size_t count = model->fold.count;
-  const size_t step = c.small ? count : step_of(coll, c.layout);
-  c.sum = coll_fold_buffer_new(step, c.layout);
-  c.next = coll_fold_buffer_new(step, c.layout);
-  for (size_t at = 0; at < count; at += step, c.number++) {
-    const size_t left = count - at;
-    c.first = at;
-    c.n = (int)(left < step ? left : step);
-    if (coll_networked(coll->team)) {
-      coll_fold_everywhere(&c);
-    } else {
+  const size_t step = all.small ? count : step_of(coll, all.layout, count);
+  all.sum = coll_fold_buffer_new(step, all.layout);
+  all.next = coll_fold_buffer_new(step, all.layout);
+  if (coll_networked(coll->team)) {
+    fold_across(&all, step);
+  } else {
+    for (size_t at = 0; at < count; at += step) {
+      struct coll_fold_chunk c = chunk_at(&all, at, step);
       coll_fold_here(&c);
     }
   }
-  native_free(c.sum.memory);
-  native_free(c.next.memory);
+  native_free(all.sum.memory);
+  native_free(all.next.memory);
 }
 
 /* A member here that knows the arguments, or NULL: the one that calls if it

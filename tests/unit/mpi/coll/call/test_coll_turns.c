@@ -50,6 +50,13 @@ static void start(int i, size_t bytes) {
   run_queue_unlock();
 }
 
+static bool take(int i, size_t bytes) {
+  run_queue_lock();
+  const bool taken = coll_turns_take_locked(&coll[i], bytes, run);
+  run_queue_unlock();
+  return taken;
+}
+
 static void end(int i) {
   run_queue_lock();
   coll_turns_end_locked(&coll[i]);
@@ -131,11 +138,32 @@ START_TEST(teams_do_not_wait_for_each_other) {
 }
 END_TEST
 
+START_TEST(who_can_wait_itself_takes_its_turn) {
+  make(4);
+  ck_assert(take(0, share / 2));
+  expect("");
+  start(1, share / 4);
+  expect("1");
+  ck_assert(!take(2, share)); /* later, on a thread */
+  end(0);
+  expect("1");
+  end(1);
+  expect("12");
+  ck_assert(!take(3, 1));
+  end(2);
+  expect("123");
+}
+END_TEST
+
 int main(void) {
   const TTest *const tests[] = {
-      those_that_fit_run_at_once,       the_first_runs_whatever_it_needs,
-      none_overtakes_one_that_waits,    calls_without_a_turn_are_passed_over,
-      teams_do_not_wait_for_each_other, NULL,
+      those_that_fit_run_at_once,
+      the_first_runs_whatever_it_needs,
+      none_overtakes_one_that_waits,
+      calls_without_a_turn_are_passed_over,
+      teams_do_not_wait_for_each_other,
+      who_can_wait_itself_takes_its_turn,
+      NULL,
   };
   return check_main("coll_turns", tests);
 }
