@@ -57,7 +57,7 @@ enum kind { COUNT, SIZE, TEXT, DIRS, SWITCH, CHOICE, COMPRESS };
     "read whole contexts, or only pages that are touched")                     \
   X(track, CHOICE, 0, 0, "auto|async|fault|off",                               \
     "how to detect unchanged memory, which is not written again")              \
-  X(compress, COMPRESS, 0, 0, "none|lz4|zstd",                                 \
+  X(compress, COMPRESS, 0, 0, "none|lz4|zstd|auto",                            \
     "compress contexts on their way to disk (also zstd:LEVEL)")                \
   X(bind, CHOICE, 0, 0, "auto|none|core|numa",                                 \
     "bind virtual processors to cores or NUMA nodes")                          \
@@ -309,6 +309,7 @@ static const struct compressor {
     [COMPRESS_NONE] = {"none", 1, 0, 0},
     [COMPRESS_LZ4] = {"lz4", HAVE_LZ4, 0, 0},
     [COMPRESS_ZSTD] = {"zstd", HAVE_ZSTD, 1, 19},
+    [COMPRESS_AUTO] = {"auto", HAVE_LZ4 || HAVE_ZSTD, 0, 0},
 };
 enum { COMPRESSORS = sizeof(compressors) / sizeof(*compressors) };
 
@@ -335,7 +336,7 @@ static int set_compress(int i, struct options *o, const char *value,
   const int which = find_compressor(value, &level);
   if (which < 0) {
     return complain(s, EINVAL, option_specs[i].name, *value ? value : "\"\"",
-                    "give none, lz4, zstd or zstd:LEVEL, of 1 to 19");
+                    "give none, auto, lz4, zstd or zstd:LEVEL, of 1 to 19");
   }
   if (!compressors[which].there) {
     return complain(s, EINVAL, option_specs[i].name, value,

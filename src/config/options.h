@@ -31,7 +31,12 @@ enum option_track {
   TRACK_FAULT, /* 2 MiB units of mprotect, always */
   TRACK_OFF,   /* all that is resident counts as changed */
 };
-enum option_compress { COMPRESS_NONE, COMPRESS_LZ4, COMPRESS_ZSTD };
+enum option_compress {
+  COMPRESS_NONE,
+  COMPRESS_LZ4,
+  COMPRESS_ZSTD,
+  COMPRESS_AUTO, /* the fastest, where it pays */
+};
 enum option_bind { BIND_AUTO, BIND_NONE, BIND_CORE, BIND_NUMA };
 
 /* Zero or NULL in a field means "not given: let pems choose". */

@@ -171,6 +171,7 @@ struct context {
                              others of an OUT context are zero */
   struct unit *units;     /* the store's: how what is there is compressed */
   size_t units_used;      /* of them; behind are none */
+  bool compressed;        /* when it left memory last */
   struct lock units_lock; /* who reads or changes compressed units of an OUT
                              context */
   struct ranges incoming; /* bytes that a message will overwrite: neither

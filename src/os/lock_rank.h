@@ -46,6 +46,7 @@
   X(LAZY_SITES)                                                                \
   X(BOUNCE)                                                                    \
   X(WORKSPACES)                                                                \
+  X(GAIN)                                                                      \
   X(FRAMES)                                                                    \
   X(TFP)                                                                       \
   X(GRAPH)                                                                     \

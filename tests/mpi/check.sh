@@ -104,7 +104,8 @@ if [ "${name%.*}" = process ]; then
 --pems-context=24M --pems-swapin=lazy" "$source"
 fi
 case ${name%.*} in
-alltoall | malloc_mix | mixed | p2p) how=lz4 macro=HAVE_LZ4 ;;
+alltoall | malloc_mix | mixed) how=lz4 macro=HAVE_LZ4 ;;
+p2p | stacks) how=auto macro=HAVE_LZ4 ;;
 process | win_fence | win_lock) how=zstd macro=HAVE_ZSTD ;;
 *) how='' macro='' ;;
 esac

@@ -3,6 +3,8 @@ libpemscore_la_SOURCES += \
   src/context/store/codec.h \
   src/context/store/failed_page.c \
   src/context/store/failed_page.h \
+  src/context/store/gain.c \
+  src/context/store/gain.h \
   src/context/store/place.c \
   src/context/store/place.h \
   src/context/store/space.c \
@@ -17,6 +19,7 @@ libpemscore_la_SOURCES += \
 UNIT_TESTS += \
   tests/unit/context/store/test_codec \
   tests/unit/context/store/test_failed_page \
+  tests/unit/context/store/test_gain \
   tests/unit/context/store/test_place \
   tests/unit/context/store/test_space \
   tests/unit/context/store/test_store \

@@ -49,6 +49,11 @@ static bool open_zstd(struct codec *k, size_t most) {
 }
 #endif
 
+/* Decompressing counts as much as compressing. */
+static enum option_compress fastest(void) {
+  return HAVE_LZ4 ? COMPRESS_LZ4 : COMPRESS_ZSTD;
+}
+
 static bool open_codec(struct codec *k, size_t most) {
   if (k->how == COMPRESS_LZ4) {
     return open_lz4(k);
@@ -67,7 +72,7 @@ struct codec *codec_new(enum option_compress how, int level, size_t most) {
   if (!k) {
     return NULL;
   }
-  k->how = how;
+  k->how = how == COMPRESS_AUTO ? fastest() : how;
   k->level = level ? level : 1;
   if (!open_codec(k, most)) {
     codec_free(k);

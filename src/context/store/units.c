@@ -5,6 +5,7 @@
 #include "base/need.h"
 #include "context/internal.h"
 #include "context/store/codec.h"
+#include "context/store/gain.h"
 #include "context/store/place.h"
 #include "context/store/workspace.h"
 #include "os/bits.h"
@@ -28,6 +29,7 @@ int units_open(struct disks *disks, enum option_compress how, int level,
   if (workspaces_create(how, level, users, memory) != 0) {
     return ENOMEM;
   }
+  gain_start(how == COMPRESS_AUTO);
   on = disks;
   return 0;
 }
@@ -91,6 +93,7 @@ struct move {
   struct context *c;
   struct workspace *w;
   struct disk_batch *plain;   /* of what is not compressed */
+  bool packs;                 /* if that is worth a try */
   const struct ranges *pages; /* offsets to be read */
   char *memory;               /* where `from` goes; NULL: c's own addresses */
   uint64_t from;
@@ -235,6 +238,7 @@ static void read_pages(struct move *m) {
 
 uint64_t units_swap_in(struct context *c, const struct ranges *pages,
                        const struct ranges *more) {
+  const uint64_t begin = clock_ns();
   struct disk_batch plain;
   struct ranges offsets = offsets_of(c, pages);
   add_offsets(c, more, &offsets);
@@ -248,6 +252,7 @@ uint64_t units_swap_in(struct context *c, const struct ranges *pages,
   wait_for(&m, &plain);
   workspace_give(m.w);
   const uint64_t bytes = ranges_total(&offsets);
+  gain_moved(c->site, c->compressed, true, clock_ns() - begin, bytes);
   ranges_free(&offsets);
   return bytes;
 }
@@ -364,7 +369,8 @@ static size_t write_unit(struct move *m, const struct outgoing_units *o,
   if (!dirty && !cut_off(m->c, unit)) {
     return 0;
   }
-  if (promising(t, o, unit, live, dirty) && pack(m, &o->keep, unit, live)) {
+  if (m->packs && promising(t, o, unit, live, dirty) &&
+      pack(m, &o->keep, unit, live)) {
     return live;
   }
   const bool all = t->bytes != 0;
@@ -379,6 +385,7 @@ static size_t last_unit(const struct ranges *r) {
 
 uint64_t units_swap_out(struct context *c, const struct ranges *write,
                         const struct ranges *keep) {
+  const uint64_t begin = clock_ns();
   struct disk_batch plain;
   struct outgoing_units o = {offsets_of(c, write), offsets_of(c, keep),
                              offsets_of(c, &c->incoming)};
@@ -386,9 +393,11 @@ uint64_t units_swap_out(struct context *c, const struct ranges *write,
                    .w = workspace_take(),
                    .plain = &plain,
                    .out = true,
+                   .packs = gain_compress(c->site),
                    .what = "swapping out"};
   uint64_t bytes = 0;
   need_table(c);
+  c->compressed = m.packs;
   disk_batch_begin(&plain);
   const size_t n = last_unit(&o.keep);
   for (uint64_t unit = 0; unit < n || unit < c->units_used; unit++) {
@@ -398,6 +407,7 @@ uint64_t units_swap_out(struct context *c, const struct ranges *write,
   finish(&m);
   wait_for(&m, &plain);
   workspace_give(m.w);
+  gain_moved(c->site, m.packs, false, clock_ns() - begin, bytes);
   ranges_free(&o.write);
   ranges_free(&o.keep);
   ranges_free(&o.awaited);

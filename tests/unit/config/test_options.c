@@ -138,6 +138,7 @@ static const struct {
     {"compress", "none", &o.compress, COMPRESS_NONE},
     {"compress", "lz4", &o.compress, COMPRESS_LZ4},
     {"compress", "zstd", &o.compress, COMPRESS_ZSTD},
+    {"compress", "auto", &o.compress, COMPRESS_AUTO},
     {"bind", "auto", &o.bind, BIND_AUTO},
     {"bind", "none", &o.bind, BIND_NONE},
     {"bind", "core", &o.bind, BIND_CORE},
@@ -182,11 +183,12 @@ START_TEST(compressors_have_levels_if_they_are_there) {
     ck_assert_int_eq(o.compress, good[i].which);
     ck_assert_int_eq(o.compress_level, good[i].level);
   }
-  static const char *const bad[] = {"zstd:0", "zstd:20", "zstd:",  "zstd:x",
-                                    "lz4:1",  "none:0",  "zstd 1", ""};
+  static const char *const bad[] = {
+      "zstd:0", "zstd:20", "zstd:",  "zstd:x", "lz4:1",
+      "none:0", "auto:1",  "zstd 1", ""};
   for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
     ck_assert_int_eq(options_set(&o, "compress", bad[i], &error), EINVAL);
-    ck_assert_ptr_nonnull(strstr(error.text, "give none, lz4, zstd or "));
+    ck_assert_ptr_nonnull(strstr(error.text, "give none, auto, lz4, zstd or "));
   }
   ck_assert_int_eq(options_set(&o, "compress", "lz4", &error),
                    HAVE_LZ4 ? 0 : EINVAL);

@@ -51,6 +51,9 @@ START_TEST(what_is_packed_is_unpacked) {
   if (HAVE_LZ4) {
     check_one(COMPRESS_LZ4, 0);
   }
+  if (HAVE_LZ4 || HAVE_ZSTD) {
+    check_one(COMPRESS_AUTO, 0);
+  }
   for (int level = 0; HAVE_ZSTD && level <= 19; level += 3) {
     check_one(COMPRESS_ZSTD, level);
   }
