@@ -289,6 +289,10 @@ unsigned disk_queue_busy(const struct disk_queue *q) {
   return atomic_load_explicit(&q->busy, memory_order_relaxed);
 }
 
+bool disk_queue_full(const struct disk_queue *q) {
+  return disk_queue_busy(q) >= q->depth;
+}
+
 /* --- the threads --- */
 
 static void *work(void *arg) {

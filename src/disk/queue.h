@@ -55,6 +55,9 @@ bool disk_queue_direct(const struct disk_queue *q);
 /* What goes first from now on. Thread-safe. */
 void disk_queue_favour(struct disk_queue *q, enum pems_favour favour);
 
+/* Are as many under way as there may be, or more? Thread-safe, as what follows.
+ */
+bool disk_queue_full(const struct disk_queue *q);
 /* Requests queued or under way. */
 unsigned disk_queue_busy(const struct disk_queue *q);
 

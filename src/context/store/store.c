@@ -174,6 +174,7 @@ uint64_t store_swap_out(struct context *c, const struct ranges *write,
   }
   struct store_batch batch;
   store_begin(&batch, c);
+  disk_batch_help(&batch.disks);
   const uint64_t bytes = start_moves(write, true, &batch);
   store_wait(&batch, "swapping out");
   return bytes;
@@ -186,6 +187,7 @@ uint64_t store_swap_in(struct context *c, const struct ranges *pages,
   }
   struct store_batch batch;
   store_begin(&batch, c);
+  disk_batch_help(&batch.disks);
   const uint64_t bytes =
       start_moves(pages, false, &batch) + start_moves(more, false, &batch);
   store_wait(&batch, "swapping in");

@@ -89,7 +89,7 @@ static void one_less(struct disk_batch *b) {
   }
 }
 
-int disk_batch_wait(struct disk_batch *b) {
+static void await(struct disk_batch *b) {
   uint32_t pending = atomic_load(&b->pending);
   if (pending) {
     const uint64_t begin = clock_ns();
@@ -99,7 +99,6 @@ int disk_batch_wait(struct disk_batch *b) {
     } while (pending);
     counter_add(io_wait, clock_ns() - begin);
   }
-  return atomic_exchange(&b->error, 0);
 }
 
 static void count(int write, size_t n, int error) {
@@ -131,13 +130,9 @@ int disk_batch_now(struct disk_queue *q, int write, void *buf, size_t n,
   return error;
 }
 
-void disk_batch_add(struct disk_records *s, struct disk_queue *q,
+static void enqueue(struct disk_records *s, struct disk_queue *q,
                     struct disk_batch *b, bool write, void *buf, size_t n,
                     uint64_t offset) {
-  if (disk_queue_direct(q)) {
-    disk_batch_note(b, disk_batch_now(q, write, buf, n, offset));
-    return;
-  }
   atomic_fetch_add(&b->pending, 1);
   struct record *const new = take_record(s);
   *new = (struct record){
@@ -151,4 +146,46 @@ void disk_batch_add(struct disk_records *s, struct disk_queue *q,
   };
   disk_request_begin(&new->r, q);
   disk_queue_start(q, &new->r);
+}
+
+static void enqueue_own(struct disk_batch *b) {
+  if (b->own.queue) {
+    enqueue(b->own.records, b->own.queue, b, b->own.write, b->own.buf, b->own.n,
+            b->own.offset);
+    b->own.queue = NULL;
+  }
+}
+
+/* Not beside as many as the disk may have under way. */
+static void carry_out_own(struct disk_batch *b) {
+  if (b->own.queue && !disk_queue_full(b->own.queue)) {
+    disk_batch_note(b, disk_batch_now(b->own.queue, b->own.write, b->own.buf,
+                                      b->own.n, b->own.offset));
+    b->own.queue = NULL;
+  }
+  enqueue_own(b);
+}
+
+void disk_batch_add(struct disk_records *s, struct disk_queue *q,
+                    struct disk_batch *b, bool write, void *buf, size_t n,
+                    uint64_t offset) {
+  if (disk_queue_direct(q)) {
+    disk_batch_note(b, disk_batch_now(q, write, buf, n, offset));
+  } else if (b->helps) {
+    enqueue_own(b);
+    b->own.queue = q;
+    b->own.records = s;
+    b->own.write = write;
+    b->own.buf = buf;
+    b->own.n = n;
+    b->own.offset = offset;
+  } else {
+    enqueue(s, q, b, write, buf, n, offset);
+  }
+}
+
+int disk_batch_wait(struct disk_batch *b) {
+  carry_out_own(b);
+  await(b);
+  return atomic_exchange(&b->error, 0);
 }

@@ -9,16 +9,16 @@
 #include "disk/contexts/disk.h"
 #include "disk/queue.h"
 
-/* The requests that the batches of one disk can have queued. */
-struct disk_records;
+/* disk_records: the requests that the batches of one disk can have queued. */
 
 /* NULL without memory. */
 struct disk_records *disk_records_new(void);
 /* None is in use; NULL is allowed. */
 void disk_records_free(struct disk_records *records);
 
-/* Adds a request to the batch. Returns when it is queued; waits while very many
-   are. Where disk_queue_direct, it is done when this returns. Thread-safe. */
+/* Adds a request to the batch. Returns when it is queued, or is the batch's own
+   one (disk_batch_help); waits while very many are. Where disk_queue_direct, it
+   is done when this returns. Thread-safe. */
 void disk_batch_add(struct disk_records *records, struct disk_queue *q,
                     struct disk_batch *b, bool write, void *buf, size_t n,
                     uint64_t offset);

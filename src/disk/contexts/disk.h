@@ -74,15 +74,35 @@ int disks_read(struct disks *d, int context, void *buf, size_t n,
 int disks_write(struct disks *d, int context, const void *buf, size_t n,
                 uint64_t offset);
 
+struct disk_queue;
+struct disk_records;
+
 /* Transfers that are under way together; a local variable of whoever waits. */
 struct disk_batch {
   _Atomic uint32_t pending; /* requests not done yet, and a futex */
   _Atomic int error;        /* of the first that failed, else 0 */
+  bool helps;               /* disk_batch_help */
+  struct {
+    struct disk_queue *queue; /* NULL: there is none */
+    struct disk_records *records;
+    void *buf;
+    size_t n;
+    uint64_t offset;
+    bool write;
+  } own; /* the last request so far, that no thread has */
 };
 
 static inline void disk_batch_begin(struct disk_batch *b) {
   b->pending = 0;
   b->error = 0;
+  b->helps = false;
+  b->own.queue = NULL;
+}
+/* After that: who starts requests waits for them at once, and carries out the
+   last one itself, which begins only then: where there are few, no thread need
+   be woken for them. */
+static inline void disk_batch_help(struct disk_batch *b) {
+  b->helps = true;
 }
 /* As disks_read and disks_write, but return when the requests are queued (cut
    to pieces of at most 2 MiB, so that all disks and the whole queue work): the

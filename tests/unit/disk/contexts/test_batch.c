@@ -168,6 +168,9 @@ static void *work(void *arg) {
   struct worker *const w = arg;
   struct disk_batch b;
   disk_batch_begin(&b);
+  if (w->first == 0) {
+    disk_batch_help(&b);
+  }
   for (int round = 0; round < ROUNDS && !w->wrong; round++) {
     start_pieces(w, &b, 0);
     if (rnd(&w->seed) % 2 && disk_batch_wait(&b)) {
@@ -261,6 +264,29 @@ START_TEST(an_error_in_the_middle) {
   }
   ck_assert_int_eq(disk_batch_wait(&b), 0);
   free(buf);
+}
+END_TEST
+
+/* Its last request is the caller's own. */
+START_TEST(who_waits_helps) {
+  reopen(fault(_i, "write=3:ENOSPC"), 1, 0, 2, 1, 3 * BLOCK);
+  char *const buf = aligned(BLOCK), *const back = aligned(BLOCK);
+  struct disk_batch b;
+  disk_batch_begin(&b);
+  disk_batch_help(&b);
+  memset(buf, 1, BLOCK);
+  disks_start_write(d, &b, 0, buf, BLOCK, 0);
+  ck_assert_uint_eq(disks_busy(d, 0), 0);
+  memset(buf, 2, BLOCK); /* not begun */
+  ck_assert_int_eq(disk_batch_wait(&b), 0);
+  ck_assert_int_eq(disks_read(d, 0, back, BLOCK, 0), 0);
+  ck_assert_mem_eq(buf, back, BLOCK);
+  disks_start_write(d, &b, 0, buf, BLOCK, BLOCK);
+  disks_start_write(d, &b, 0, buf, BLOCK, 2 * BLOCK);
+  ck_assert_int_eq(disk_batch_wait(&b), ENOSPC);
+  ck_assert_int_eq(disk_batch_wait(&b), 0);
+  free(buf);
+  free(back);
 }
 END_TEST
 
@@ -618,6 +644,7 @@ int main(void) {
   tcase_add_loop_test(t, batches_equal_the_model, 0,
                       few ? SHAPES : DRIVERS * SHAPES);
   tcase_add_loop_test(t, an_error_in_the_middle, 0, KINDS);
+  tcase_add_loop_test(t, who_waits_helps, 0, KINDS);
   tcase_add_loop_test(t, a_disk_that_gets_full, 0, KINDS);
   tcase_add_loop_test(t, a_torn_write, 0, KINDS);
   tcase_add_loop_test(t, wrong_arguments_fail_their_batch_only, 0, KINDS);
