@@ -51,10 +51,19 @@ struct context_prediction {
   uintptr_t site;
   uint64_t last_used;     /* 0: never */
   struct ranges touched;  /* when that was last measured, and what came later */
+  struct ranges written;  /* of that */
   uint64_t bytes;         /* of pages that were found then */
   bool known;             /* `touched` may be read in advance */
+  uint8_t history;        /* bits, the last time in the lowest: much more was */
   unsigned age, last_age; /* residences until it is to be measured anew */
   unsigned rest, last_rest; /* residences to pass before the next prediction */
+};
+
+/* Pages that were touched. */
+struct context_found {
+  struct ranges touched; /* rounded to units */
+  struct ranges written; /* of them the units of which much was written */
+  uint64_t bytes;        /* that were touched */
 };
 
 enum { CONTEXT_PREDICTIONS = 16 };
@@ -71,21 +80,21 @@ struct context_lazy {
   struct context_predictions predictions;
   struct context_prediction *prediction; /* of where it waited, or NULL: it was
                                             read as a whole */
-  bool predicting; /* what that says was read in advance this time */
+  bool predicting;     /* what that says was read in advance this time */
+  struct ranges quiet; /* of that, what is not expected to be written */
   /* What the system did for the VP's thread while the program ran, this
      residence, and when it began to run: */
   uint64_t read, faults;
   uint64_t read_before, faults_before;
   const struct self *running; /* the thread that was let run last, or NULL */
-  /* What the survey of this residence has found: */
-  struct ranges found;
-  uint64_t found_bytes, found_runs;
+  struct context_found found; /* by the survey of this residence */
 };
 
 /* How much of a context is watched while it is in memory. */
 enum context_track_share {
   TRACK_NONE,
   TRACK_SAMPLE, /* a thirty-second part, to learn what share is written */
+  TRACK_QUIET,  /* what is not expected to be written */
   TRACK_ALL,
 };
 

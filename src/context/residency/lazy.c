@@ -40,8 +40,6 @@ enum {
   MUCH = 25,
   /* Who touches more reads all at once. */
   NEARLY_ALL = 75,
-  /* Touched pages in runs shorter than this on average are read one by one. */
-  SHORT_RUN = 96 << 10,
   SITES = 256,
 };
 
@@ -130,6 +128,19 @@ static bool worth_mapping(const struct context_lazy *z, size_t n) {
                               : n >= LEAST && z->mapped.n < MOST_PIECES;
 }
 
+/* [start, end) is read in advance. */
+static void expect(struct context_lazy *z, uintptr_t start, uintptr_t end) {
+  while (start < end) {
+    bool written;
+    const size_t n =
+        ranges_piece(&z->prediction->written, start, end, &written);
+    if (!written) {
+      add(&z->quiet, start, start + n);
+    }
+    start += n;
+  }
+}
+
 /* The parts of `pages` that are read at once: what was touched before, what is
    protected, and what is too small to be mapped. The rest goes to z->mapped. */
 static void divide(struct context *c, const struct ranges *pages) {
@@ -144,6 +155,8 @@ static void divide(struct context *c, const struct ranges *pages) {
       n = usual_piece(c, at, n, &usual);
       if (!known && usual && worth_mapping(z, n)) {
         add(&z->mapped, at, at + n);
+      } else if (known) {
+        expect(z, at, at + n);
       }
       at += n;
     }
@@ -168,6 +181,7 @@ void lazy_map(struct context *c, struct ranges *pages) {
   struct context_lazy *z = &c->lazy;
   bool random;
   ranges_clear(&z->mapped);
+  ranges_clear(&z->quiet);
   z->mapped_bytes = 0;
   z->prediction = prediction_at(&z->predictions, c->site);
   if (!map_this_time(c, &random)) {
@@ -230,14 +244,16 @@ void lazy_stop(struct context *c) {
 static uint64_t bytes_touched(const struct context_lazy *z) {
   const uint64_t faulted = z->faults * UNIT;
   const uint64_t bound = z->read < faulted ? z->read : faulted;
-  return z->found_bytes > bound ? z->found_bytes : bound;
+  return bits_max(z->found.bytes, bound);
 }
 
-void lazy_found(struct context *c, uintptr_t start, uintptr_t end) {
-  struct context_lazy *z = &c->lazy;
-  z->found_bytes += end - start;
-  z->found_runs++;
-  add(&z->found, bits_align_down(start, UNIT), bits_align_up(end, UNIT));
+void lazy_found(struct context *c, uintptr_t start, uintptr_t end,
+                bool written) {
+  prediction_find(&c->lazy.found, start, end, written);
+}
+
+const struct ranges *lazy_quiet(const struct context *c) {
+  return &c->lazy.quiet;
 }
 
 uint64_t lazy_bytes_read(const struct context *c) {
@@ -274,8 +290,8 @@ static void learn_site(const struct context_lazy *z) {
   struct site *s = site_at_locked(z->prediction->site);
   s->share = s->measured ? (s->share + share) / 2 : share;
   s->measured++;
-  if (z->found_runs) {
-    s->random = z->found_bytes / z->found_runs < SHORT_RUN;
+  if (z->found.bytes) {
+    s->random = prediction_scattered(&z->found);
   }
   rest(s);
   s->measuring = false;
@@ -285,9 +301,9 @@ static void learn_site(const struct context_lazy *z) {
 /* Decides what to read in advance the next time from what was found. */
 static void learn_touched(struct context_lazy *z) {
   if (z->predicting) {
-    prediction_used(z->prediction, &z->found, z->found_bytes);
+    prediction_used(z->prediction, &z->found);
   } else if (z->mapped_bytes) {
-    prediction_measured(z->prediction, &z->found, z->found_bytes);
+    prediction_measured(z->prediction, &z->found);
   }
 }
 
@@ -309,8 +325,8 @@ void lazy_finish(struct context *c, bool surveyed) {
     store_forget(c, m->start, m->end);
   }
   ranges_clear(&z->mapped);
-  ranges_clear(&z->found);
-  z->found_bytes = z->found_runs = z->mapped_bytes = 0;
+  prediction_forget(&z->found);
+  z->mapped_bytes = 0;
   z->prediction = NULL;
   z->read = z->faults = 0;
   z->running = NULL;
@@ -381,5 +397,6 @@ void lazy_settle(struct context *c) {
 void lazy_free(struct context *c) {
   ranges_free(&c->lazy.mapped);
   predictions_free(&c->lazy.predictions);
-  ranges_free(&c->lazy.found);
+  ranges_free(&c->lazy.quiet);
+  prediction_found_free(&c->lazy.found);
 }

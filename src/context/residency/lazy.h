@@ -20,8 +20,13 @@ void lazy_map(struct context *c, struct ranges *pages);
    system reads for it in between is what it touches. */
 void lazy_run(struct context *c);
 void lazy_stop(struct context *c);
-/* A survey of c found pages [start, end) in a mapped range. */
-void lazy_found(struct context *c, uintptr_t start, uintptr_t end);
+/* Of what is read at once, what is not expected to be written; until
+   lazy_finish. */
+const struct ranges *lazy_quiet(const struct context *c);
+/* A survey of c found pages [start, end) in a mapped range, written or only
+   read. */
+void lazy_found(struct context *c, uintptr_t start, uintptr_t end,
+                bool written);
 /* Bytes that the system has read for the mapped pages until now. */
 uint64_t lazy_bytes_read(const struct context *c);
 /* The context is unmapped: learns if it was surveyed before, and forgets the

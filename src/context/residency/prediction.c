@@ -1,18 +1,70 @@
 #include "context/residency/prediction.h"
 
 #include "context/internal.h"
+#include "os/bits.h"
 
 #include <stddef.h>
 
 enum {
+  UNIT = PREDICTION_UNIT,
   /* Residences until a prediction is measured anew: more and more, while it
      stays about as it was. */
   FIRST_AGE = 16,
   MOST_AGE = 256,
-  /* Residences without one after it was wrong. */
+  /* Residences without one after pages were scattered. */
   FIRST_REST = 8,
   MOST_REST = 256,
+  /* Written pages in shorter runs are few among others. */
+  LONG_RUN = UNIT / 2,
+  /* Who touches much more so often, of the last eight times, is expected to. */
+  OFTEN = 6,
 };
+
+/* --- what is found --- */
+
+static void add(struct ranges *r, uintptr_t start, uintptr_t end) {
+  /* Short of memory: less is known, nothing is lost. */
+  (void)ranges_add(r, start, end);
+}
+
+static void add_all(struct ranges *to, const struct ranges *from) {
+  for (size_t i = 0; i < from->n; i++) {
+    add(to, from->item[i].start, from->item[i].end);
+  }
+}
+
+void prediction_find(struct context_found *f, uintptr_t start, uintptr_t end,
+                     bool written) {
+  const uintptr_t from = bits_align_down(start, UNIT);
+  const uintptr_t to = bits_align_up(end, UNIT);
+  f->bytes += end - start;
+  add(&f->touched, from, to);
+  if (written && end - start >= LONG_RUN) {
+    add(&f->written, from, to);
+  }
+}
+
+bool prediction_scattered(const struct context_found *f) {
+  return ranges_total(&f->touched) > 4 * f->bytes;
+}
+
+void prediction_forget(struct context_found *f) {
+  ranges_clear(&f->touched);
+  ranges_clear(&f->written);
+  f->bytes = 0;
+}
+
+void prediction_found_free(struct context_found *f) {
+  ranges_free(&f->touched);
+  ranges_free(&f->written);
+}
+
+/* --- what is predicted --- */
+
+static void forget(struct context_prediction *p) {
+  ranges_free(&p->touched);
+  ranges_free(&p->written);
+}
 
 struct context_prediction *prediction_at(struct context_predictions *p,
                                          uintptr_t site) {
@@ -24,7 +76,7 @@ struct context_prediction *prediction_at(struct context_predictions *p,
   }
   if (!at) {
     at = oldest;
-    ranges_free(&at->touched);
+    forget(at);
     *at = (struct context_prediction){.site = site};
   }
   at->last_used = ++p->uses;
@@ -35,60 +87,73 @@ bool prediction_possible(const struct context_prediction *p) {
   return p->rest == 0;
 }
 
+void prediction_unused(struct context_prediction *p) {
+  p->rest -= p->rest > 0;
+}
+
 static void swap_sets(struct ranges *a, struct ranges *b) {
   const struct ranges c = *a;
   *a = *b;
   *b = c;
 }
 
-/* Scattered pages are not predicted: rounded to units they would be too much.
- */
-static bool is_dense(const struct ranges *found, uint64_t bytes) {
-  return ranges_total(found) <= 2 * bytes;
+static bool much_more(uint64_t bytes, const struct context_prediction *p) {
+  return bytes > p->bytes + p->bytes / 2;
 }
 
-void prediction_unused(struct context_prediction *p) {
-  p->rest -= p->rest > 0;
+static void note(struct context_prediction *p, bool more) {
+  p->history = (uint8_t)(p->history << 1 | more);
 }
 
-static void was_wrong(struct context_prediction *p) {
-  p->last_rest = back_off(p->last_rest, FIRST_REST, MOST_REST);
-  p->rest = p->last_rest;
-  p->known = false;
+static bool is_often(const struct context_prediction *p) {
+  return __builtin_popcount(p->history) >= OFTEN;
 }
 
-void prediction_measured(struct context_prediction *p, struct ranges *found,
-                         uint64_t bytes) {
-  const bool alike = p->bytes && bytes > p->bytes - p->bytes / 4 &&
-                     bytes < p->bytes + p->bytes / 4;
-  p->last_age = alike ? back_off(p->last_age, FIRST_AGE, MOST_AGE) : FIRST_AGE;
-  p->age = p->last_age;
-  p->bytes = bytes;
-  p->known = prediction_possible(p);
+static void adopt(struct context_prediction *p, struct context_found *f) {
+  swap_sets(&p->touched, &f->touched);
+  swap_sets(&p->written, &f->written);
+  p->bytes = f->bytes;
+  p->history = 0;
+}
+
+void prediction_measured(struct context_prediction *p,
+                         struct context_found *f) {
+  const bool possible = prediction_possible(p);
+  const bool before = p->bytes, more = before && much_more(f->bytes, p);
+  const bool less = before && f->bytes < p->bytes / 2;
   prediction_unused(p);
-  if (p->known && !is_dense(found, bytes)) {
-    was_wrong(p);
+  p->known = false;
+  if (possible && !prediction_scattered(f)) {
+    p->known = true;
+    p->last_age = before && !more && !less
+                      ? back_off(p->last_age, FIRST_AGE, MOST_AGE)
+                      : FIRST_AGE;
+    p->age = p->last_age;
+    note(p, more);
+    if (!more || is_often(p)) {
+      adopt(p, f);
+    }
+  } else if (possible) {
+    p->last_rest = back_off(p->last_rest, FIRST_REST, MOST_REST);
+    p->rest = p->last_rest;
   }
-  swap_sets(&p->touched, found);
 }
 
-void prediction_used(struct context_prediction *p, const struct ranges *found,
-                     uint64_t bytes) {
-  if (bytes > p->bytes / 2) {
-    was_wrong(p);
-  } else if (--p->age == 0) {
-    p->known = false; /* old: measure it anew */
-  } else {
-    p->last_rest = 0;
-    for (size_t i = 0; i < found->n; i++) {
-      /* Short of memory: less is known, nothing is lost. */
-      (void)ranges_add(&p->touched, found->item[i].start, found->item[i].end);
-    }
+void prediction_used(struct context_prediction *p,
+                     const struct context_found *f) {
+  const bool more = f->bytes > p->bytes / 2;
+  note(p, more);
+  if (!more || is_often(p)) {
+    add_all(&p->touched, &f->touched);
+    add_all(&p->written, &f->written);
+    p->bytes += f->bytes;
+    p->history = more ? 0 : p->history;
   }
+  p->known = --p->age > 0; /* old: measure it anew */
 }
 
 void predictions_free(struct context_predictions *p) {
   for (int i = 0; i < CONTEXT_PREDICTIONS; i++) {
-    ranges_free(&p->item[i].touched);
+    forget(&p->item[i]);
   }
 }

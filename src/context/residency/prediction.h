@@ -1,5 +1,7 @@
 /* What a context will touch when it goes on from one place of its program: what
-   it touched from there before. */
+   it touched from there before. Some go on for a short while one time, since
+   they have to wait again, and for long another time: then it is the little
+   that they always touch, and the rest is read when it is touched. */
 #ifndef PEMS_CONTEXT_RESIDENCY_PREDICTION_H
 #define PEMS_CONTEXT_RESIDENCY_PREDICTION_H
 
@@ -15,18 +17,26 @@ enum { PREDICTION_UNIT = 64 << 10 };
    been used for longest. Valid until the next call. */
 struct context_prediction *prediction_at(struct context_predictions *p,
                                          uintptr_t site);
-/* May the same be expected again? False: that was wrong lately, or single pages
-   were touched here and there. */
+/* May what was touched be expected again? False: it was single pages here and
+   there the last time. */
 bool prediction_possible(const struct context_prediction *p);
 /* Nothing was looked at this time. */
 void prediction_unused(struct context_prediction *p);
-/* Nothing was predicted; `found`, units that have `bytes` in pages that were
-   touched, is kept if it says enough. What it holds afterwards is of no use. */
-void prediction_measured(struct context_prediction *p, struct ranges *found,
-                         uint64_t bytes);
-/* It was read in advance; `found`, `bytes` of pages, was touched beside. */
-void prediction_used(struct context_prediction *p, const struct ranges *found,
-                     uint64_t bytes);
+
+/* Pages [start, end) were touched. */
+void prediction_find(struct context_found *f, uintptr_t start, uintptr_t end,
+                     bool written);
+/* Rounded to units they would be many times as much. */
+bool prediction_scattered(const struct context_found *f);
+void prediction_forget(struct context_found *f);
+void prediction_found_free(struct context_found *f);
+
+/* Nothing was predicted, and *f was touched: kept if it says enough. What *f
+   holds afterwards is of no use. */
+void prediction_measured(struct context_prediction *p, struct context_found *f);
+/* It was read in advance, and *f touched beside. */
+void prediction_used(struct context_prediction *p,
+                     const struct context_found *f);
 void predictions_free(struct context_predictions *p);
 
 #endif

@@ -199,8 +199,9 @@ static void keep_known(struct outgoing *o, uintptr_t start, uintptr_t end) {
 static void visit(void *arg, uintptr_t start, uintptr_t end, int flags) {
   struct outgoing *o = arg;
   if (o->mapped) {
-    lazy_found(o->c, start, end);
-    if (!(flags & SURVEY_FILE)) {
+    const bool written = !(flags & SURVEY_FILE);
+    lazy_found(o->c, start, end, written);
+    if (written) {
       dirty(o, start, end);
     }
     return;
@@ -411,7 +412,7 @@ void context_swap_in(struct context *c, void (*took_frames)(struct context *)) {
   took_frames(c);
   const uint64_t bytes = store_swap_in(c, &pages, &stack);
   boundary_flush(&c->boundary, apply_boundary, c);
-  track_begin(c, &pages);
+  track_begin(c, &pages, lazy_quiet(c));
   restore_protections(c);
   lock_give(&c->io_lock);
   ranges_free(&pages);

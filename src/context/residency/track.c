@@ -23,8 +23,9 @@
 #endif
 
 enum {
-  /* One unit in so many is sampled. */
+  /* One unit in so many is sampled, of so many bytes at least. */
   SAMPLED = 32,
+  LEAST_UNIT = 64 << 10,
   /* After a sample says "nearly all is written", this many residences pass
      until the next, twice as many each time up to the most. */
   FIRST_REST = 2,
@@ -118,23 +119,34 @@ static bool protect(uintptr_t start, uintptr_t end) {
 }
 
 /* Watches [start, end), or the sampled units of it. */
-static void watch(struct context *c, uintptr_t start, uintptr_t end) {
+static void watch(struct context *c, uintptr_t start, uintptr_t end,
+                  size_t sample) {
   struct context_tracking *t = &c->tracking;
-  if (t->share == TRACK_ALL) {
+  if (t->share != TRACK_SAMPLE) {
     t->watched += protect(start, end) ? end - start : 0;
     return;
   }
   /* Units in different places each time, the same for no two contexts. */
   const uintptr_t phase = t->count * 7u + (unsigned)c->index * 5u;
   for (uintptr_t at = start; at < end;) {
-    const uintptr_t unit = at / HUGE_PAGE;
-    const uintptr_t next = (unit + 1) * HUGE_PAGE;
+    const uintptr_t unit = at / sample;
+    const uintptr_t next = (unit + 1) * sample;
     const uintptr_t stop = next < end ? next : end;
     if ((unit + phase) % SAMPLED == 0 && protect(at, stop)) {
       t->watched += stop - at;
     }
     at = next;
   }
+}
+
+/* Bytes of a unit of a sample: of a small context there must be units enough.
+ */
+static size_t sample_of(const struct ranges *pages) {
+  size_t n = HUGE_PAGE;
+  while (n > LEAST_UNIT && n * SAMPLED > ranges_total(pages)) {
+    n /= 2;
+  }
+  return n;
 }
 
 static size_t unit_of(const struct context *c, uintptr_t p) {
@@ -192,11 +204,16 @@ static void watch_unprotected(struct context *c, uintptr_t start,
   }
 }
 
-void track_begin(struct context *c, const struct ranges *pages) {
+void track_begin(struct context *c, const struct ranges *pages,
+                 const struct ranges *quiet) {
   struct context_tracking *t = &c->tracking;
   t->count++;
   t->watched = 0;
   t->share = choose(t);
+  if (track.kind == TRACK_AUTO && t->share != TRACK_ALL && quiet->n) {
+    t->share = TRACK_QUIET;
+    pages = quiet;
+  }
   if (t->share == TRACK_NONE) {
     return;
   }
@@ -204,12 +221,13 @@ void track_begin(struct context *c, const struct ranges *pages) {
     t->watch = need_zalloc(2 * words(c), sizeof(*t->watch), "tracking changes");
     t->unwritten = t->watch + words(c);
   }
+  const size_t sample = sample_of(pages);
   for (size_t i = 0; i < pages->n; i++) {
     const struct range *r = &pages->item[i];
     if (track.kind == TRACK_FAULT) {
       watch_unprotected(c, r->start, r->end);
     } else {
-      watch(c, r->start, r->end);
+      watch(c, r->start, r->end, sample);
     }
   }
 }
@@ -270,7 +288,7 @@ void track_finish(struct context *c, uint64_t clean, bool moves) {
   if (moves) {
     release_heap(c);
   }
-  if (t->watched) {
+  if (t->watched && t->share != TRACK_QUIET) {
     t->often_clean = clean * 100 >= t->watched * PAYS;
     t->last_rest =
         t->often_clean ? 0 : back_off(t->last_rest, FIRST_REST, MOST_REST);

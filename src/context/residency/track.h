@@ -18,8 +18,10 @@
 int track_start(enum option_track wanted, struct pems_error *error);
 void track_end(void);
 /* The context was read: watches from now on what is worth watching of `pages`,
-   whose contents are on disk, too. Not thread-safe for one context. */
-void track_begin(struct context *c, const struct ranges *pages);
+   whose contents are on disk, too; of them *quiet are not expected to be
+   written. Not thread-safe for one context. */
+void track_begin(struct context *c, const struct ranges *pages,
+                 const struct ranges *quiet);
 /* Were the pages of a survey, `flags`, from `start` on, left as they were read?
    Shortens *end to those for which the answer is the same. */
 bool track_clean(const struct context *c, uintptr_t start, uintptr_t *end,

@@ -6,34 +6,34 @@
 #include <string.h>
 
 static struct context_predictions all;
-static struct ranges found;
+static struct context_found found;
 
 static void forget_all(void) {
   predictions_free(&all);
-  ranges_free(&found);
+  prediction_found_free(&found);
   memset(&all, 0, sizeof(all));
 }
 
 /* n whole units were touched, the k-th first. */
 static void find(uintptr_t k, uintptr_t n) {
-  ranges_clear(&found);
-  ck_assert_int_eq(
-      ranges_add(&found, k * PREDICTION_UNIT, (k + n) * PREDICTION_UNIT), 0);
+  prediction_forget(&found);
+  prediction_find(&found, k * PREDICTION_UNIT, (k + n) * PREDICTION_UNIT,
+                  false);
 }
 
 static struct context_prediction *measure(uintptr_t site, uintptr_t n) {
   struct context_prediction *const p = prediction_at(&all, site);
   find(site, n);
-  prediction_measured(p, &found, n * PREDICTION_UNIT);
+  prediction_measured(p, &found);
   return p;
 }
 
 /* Residences until p is measured again, of which none is surprising. */
 static int lasts(struct context_prediction *p) {
   int n = 0;
-  ranges_clear(&found);
+  prediction_forget(&found);
   for (; p->known && n < 1000; n++) {
-    prediction_used(p, &found, 0);
+    prediction_used(p, &found);
   }
   return n;
 }
@@ -90,7 +90,7 @@ START_TEST(what_else_was_touched_is_expected_too) {
   struct context_prediction *const p = measure(1, 4);
   bool there;
   find(100, 1);
-  prediction_used(p, &found, PREDICTION_UNIT);
+  prediction_used(p, &found);
   ck_assert(p->known);
   ranges_piece(&p->touched, 100 * PREDICTION_UNIT, 101 * PREDICTION_UNIT,
                &there);
@@ -100,34 +100,68 @@ START_TEST(what_else_was_touched_is_expected_too) {
 }
 END_TEST
 
-START_TEST(who_was_wrong_pauses_longer_and_longer) {
-  struct context_prediction *const p = measure(1, 4);
-  for (int rest = 8; rest <= 32; rest *= 2) {
-    find(100, 3);
-    prediction_used(p, &found, 3 * PREDICTION_UNIT);
-    ck_assert(!p->known);
-    for (int i = 0; i < rest; i++) {
-      ck_assert(!prediction_possible(p));
-      measure(1, 4);
-      ck_assert(!p->known);
+START_TEST(the_little_that_is_always_touched_is_read) {
+  struct context_prediction *const p = measure(1, 40);
+  for (int i = 0; i < 100; i++) {
+    /* Seldom the whole, often two units. */
+    if (p->known) {
+      find(1, i % 3 ? 1 : 38);
+      prediction_used(p, &found);
+    } else {
+      measure(1, i % 3 ? 2 : 40);
     }
-    ck_assert(prediction_possible(p));
-    measure(1, 4);
+  }
+  ck_assert_uint_le(ranges_total(&p->touched), 8 * PREDICTION_UNIT);
+}
+END_TEST
+
+START_TEST(who_mostly_touches_much_reads_it) {
+  struct context_prediction *const p = measure(1, 4);
+  for (int i = 0; i < 6; i++) {
+    ck_assert_uint_eq(p->bytes, 4 * PREDICTION_UNIT);
+    find(10, 40);
+    prediction_used(p, &found);
     ck_assert(p->known);
   }
+  ck_assert_uint_eq(p->bytes, 44 * PREDICTION_UNIT);
+  ck_assert_uint_eq(ranges_total(&p->touched), 44 * PREDICTION_UNIT);
 }
 END_TEST
 
 START_TEST(scattered_pages_are_not_predicted) {
   struct context_prediction *const p = prediction_at(&all, 1);
-  find(1, 4);
-  prediction_measured(p, &found, PREDICTION_UNIT);
-  ck_assert(!p->known);
-  for (int i = 0; i < 8; i++) {
-    ck_assert(!prediction_possible(p));
-    prediction_unused(p);
+  for (int rest = 8; rest <= 32; rest *= 2) {
+    prediction_forget(&found);
+    for (uintptr_t i = 0; i < 10; i++) {
+      prediction_find(&found, i * PREDICTION_UNIT,
+                      i * PREDICTION_UNIT + PREDICTION_UNIT / 8, true);
+    }
+    ck_assert(prediction_scattered(&found));
+    prediction_measured(p, &found);
+    ck_assert(!p->known);
+    for (int i = 0; i < rest; i++) {
+      ck_assert(!prediction_possible(p));
+      prediction_unused(p);
+    }
+    ck_assert(prediction_possible(p));
   }
-  ck_assert(prediction_possible(p));
+}
+END_TEST
+
+START_TEST(long_runs_that_are_written_are_told) {
+  bool written;
+  prediction_forget(&found);
+  prediction_find(&found, 0, PREDICTION_UNIT / 2, true);
+  prediction_find(&found, PREDICTION_UNIT, PREDICTION_UNIT * 5 / 4, true);
+  prediction_find(&found, 2 * PREDICTION_UNIT, 3 * PREDICTION_UNIT, false);
+  ck_assert_uint_eq(ranges_total(&found.touched), 3 * PREDICTION_UNIT);
+  ck_assert_uint_eq(ranges_total(&found.written), PREDICTION_UNIT);
+  ranges_piece(&found.written, 0, PREDICTION_UNIT, &written);
+  ck_assert(written);
+  ck_assert_uint_eq(found.bytes, PREDICTION_UNIT * 7 / 4);
+  struct context_prediction *const p = prediction_at(&all, 1);
+  prediction_measured(p, &found);
+  ck_assert_uint_eq(ranges_total(&p->written), PREDICTION_UNIT);
 }
 END_TEST
 
@@ -140,8 +174,10 @@ int main(void) {
   tcase_add_test(t, a_place_may_be_zero);
   tcase_add_test(t, it_is_measured_more_seldom_while_it_stays);
   tcase_add_test(t, what_else_was_touched_is_expected_too);
-  tcase_add_test(t, who_was_wrong_pauses_longer_and_longer);
+  tcase_add_test(t, the_little_that_is_always_touched_is_read);
+  tcase_add_test(t, who_mostly_touches_much_reads_it);
   tcase_add_test(t, scattered_pages_are_not_predicted);
+  tcase_add_test(t, long_runs_that_are_written_are_told);
   suite_add_tcase(s, t);
   return check_run(s);
 }
