@@ -66,10 +66,10 @@ struct context_found {
   uint64_t bytes;        /* that were touched */
 };
 
-enum { CONTEXT_PREDICTIONS = 16 };
+enum { CONTEXT_PREDICTIONS = 48 };
 
 struct context_predictions {
-  struct context_prediction item[CONTEXT_PREDICTIONS];
+  struct context_prediction *item; /* CONTEXT_PREDICTIONS, or NULL: none yet */
   uint64_t uses;
 };
 
@@ -160,8 +160,11 @@ struct context {
   bool ordered;      /* tests: it has to leave, and no mover has it yet */
   bool urgent;       /* a thread waits for it */
   uintptr_t depth;   /* of its stack where the program called MPI last */
-  uintptr_t site;    /* where its VP waits, and how deep: the same in all copies
-                        of the program, so that one learns from another */
+  uint64_t awaits;   /* what its VP will wait for there, as a number; 0: nothing
+                        of note */
+  uintptr_t site;    /* where its VP waits, how deep and what for: the same in
+                        all copies of the program, so that one learns from
+                        another */
   int pins;          /* users of its present state */
   int borrowers;     /* threads that wait until it is in memory */
   uint64_t charge;   /* bytes counted against the budget now */

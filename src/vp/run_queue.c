@@ -102,10 +102,13 @@ static void count_wait_locked(struct vp *vp, bool asks) {
   vp->asked = asks;
 }
 
-/* Also where it was called from, as far as the depth of the stack tells: many
-   programs wait in one function for all. */
-static uintptr_t waits_at(const struct context *c) {
-  return image_site(&c->image, self.site) ^ c->depth * 0x9e3779b97f4a7c15u;
+/* Also where it was called from, as far as the depth of the stack tells, and
+   what for: many programs wait in one function for all. */
+static uintptr_t waits_at(struct context *c) {
+  const uint64_t awaits = c->awaits;
+  c->awaits = 0;
+  return image_site(&c->image, self.site) ^ c->depth * 0x9e3779b97f4a7c15u ^
+         awaits * 0xbf58476d1ce4e5b9u;
 }
 
 static void note_wait_locked(struct vp *vp, const char *what, bool asks) {

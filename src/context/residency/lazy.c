@@ -40,7 +40,7 @@ enum {
   MUCH = 25,
   /* Who touches more reads all at once. */
   NEARLY_ALL = 75,
-  SITES = 256,
+  SITES = 1024,
 };
 
 /* What programs do after they have waited at one place: all ranks run the same

@@ -1,7 +1,9 @@
 #include "context/residency/prediction.h"
 
+#include "base/need.h"
 #include "context/internal.h"
 #include "os/bits.h"
+#include "os/native.h"
 
 #include <stddef.h>
 
@@ -68,6 +70,9 @@ static void forget(struct context_prediction *p) {
 
 struct context_prediction *prediction_at(struct context_predictions *p,
                                          uintptr_t site) {
+  if (!p->item) {
+    p->item = need_zalloc(CONTEXT_PREDICTIONS, sizeof(*p->item), "predicting");
+  }
   struct context_prediction *oldest = &p->item[0], *at = NULL;
   for (int i = 0; i < CONTEXT_PREDICTIONS && !at; i++) {
     struct context_prediction *const q = &p->item[i];
@@ -153,7 +158,9 @@ void prediction_used(struct context_prediction *p,
 }
 
 void predictions_free(struct context_predictions *p) {
-  for (int i = 0; i < CONTEXT_PREDICTIONS; i++) {
+  for (int i = 0; p->item && i < CONTEXT_PREDICTIONS; i++) {
     forget(&p->item[i]);
   }
+  native_free(p->item);
+  p->item = NULL;
 }

@@ -303,10 +303,27 @@ static void no_more_beside_locked(struct rank *rank, const struct arrivals *a,
   }
 }
 
+/* Who it waits for, seen from its own rank: of those that wait in one function
+   for one neighbour after another, what comes then is told apart. */
+static uint64_t awaits_locked(const struct request *r) {
+  struct request_reason why = {.peer = PEER_NONE};
+  if (!r || !r->class->tell || !r->comm) {
+    return 0;
+  }
+  r->class->tell(r, &why);
+  const int size = r->comm->team->size;
+  const int apart =
+      why.peer < 0 ? size : (why.peer - r->comm->peer + size) % size;
+  return why.coll ? 0
+                  : 1 + (uint64_t)(unsigned)apart +
+                        ((uint64_t)(unsigned)why.tag << 32);
+}
+
 /* Sleeps until `enough` of them are done. */
 static void await(struct requests all, int enough, const char *what) {
   struct vp *vp = comm_me();
   struct arrivals a = {.awaited = enough};
+  const struct request *first = NULL; /* that is not done */
   int left = 0;
   run_queue_lock();
   for (int i = 0; i < all.n; i++) {
@@ -315,12 +332,16 @@ static void await(struct requests all, int enough, const char *what) {
       a.awaited--;
     } else if (r) {
       r->awaited = &a;
+      first = first ? first : r;
       left++;
     }
   }
   const int beside = await_beside_locked(vp->mpi, &a);
   a.more = left - a.awaited + beside;
   while (a.awaited > 0) {
+    if (vp->context) {
+      vp->context->awaits = awaits_locked(first);
+    }
     run_queue_wait_locked(vp, &a.waiting, what);
   }
   no_more_beside_locked(vp->mpi, &a, beside);
