@@ -13,7 +13,8 @@
 #   rpm        rpmbuild -ba; rpmlint finds nothing; the packages are installed in the
 #              clean root, run, and are removed
 #   spack      spack install of the archive, in a Spack of its own
-#   conda      the recipe is built as far as channels are reached
+#   conda      rattler-build renders the recipe; its script builds the archive, and the
+#              commands that it tests run
 #   container  the image, by buildah, from the clean root
 #
 #   BUILD   a build folder that is made (.)
@@ -272,14 +273,28 @@ step_spack() {
   "$prefix/bin/pemsinfo" --version || wrong 'pemsinfo of Spack'
 }
 
+# Channels of conda may not be reached: what the recipe requires is then Debian's, and
+# build.sh is run by hand.
 step_conda() {
   need python3
+  made "$archive" dist
   venv=$out/conda-venv
-  [ -x "$venv/bin/python" ] || {
-    python3 -m venv "$venv" &&
-      "$venv/bin/pip" install -q pyyaml jinja2
-  } || wrong 'no virtual environment with PyYAML and Jinja'
-  "$venv/bin/python" "$top/packaging/conda/lint.py" "$top" || wrong 'the recipe'
+  [ -x "$venv/bin/python" ] || python3 -m venv "$venv" ||
+    wrong 'no virtual environment'
+  "$venv/bin/pip" install -q 'py-rattler-build>=0.73,<1' || wrong 'no py-rattler-build'
+  "$venv/bin/python" "$top/packaging/conda/lint.py" "$top" >"$out/conda.tests" || {
+    cat "$out/conda.tests"
+    wrong 'the recipe'
+  }
+  rm -rf "$out/conda"
+  mkdir "$out/conda" && cd "$out/conda" && tar xf "$archive" || exit 1
+  cd "pems-$version" || exit 1
+  PREFIX=$out/conda/prefix CPU_COUNT=$(nproc) sh packaging/conda/build.sh ||
+    wrong 'build.sh'
+  while read -r words; do
+    # shellcheck disable=SC2086 # a command and its option
+    PATH=$out/conda/prefix/bin:$PATH $words || wrong "$words"
+  done <"$out/conda.tests"
 }
 
 step_container() {
