@@ -13,7 +13,7 @@ measure() {
       for threads in $(thread_counts); do
         scheduled ${each%:*} "$graph" "obim:${each#*:}" --chunk "$chunk" \
           --threads "$threads" --repeat 3 || return 1
-        echo "$each $threads $chunk $(value seconds <"$scratch/log")"
+        echo "$each $threads $chunk $(best_seconds)"
       done
     done
   done >"$scratch/times"
