@@ -25,8 +25,11 @@ fi
 
 cp -R "$top/doc/." "$site/pages/"
 rm -f "$site/pages/mkdocs.yml" "$site"/pages/man/*
+# The gallery of figures has another name here: README.md becomes index.html.
+mv "$site/pages/figures/index.html" "$site/pages/figures/gallery.html"
+sed -i 's,](index\.html),](gallery.html),' "$site/pages/figures/README.md"
 # The front page is README.md, as seen from doc/.
-sed 's,](doc/,](,g; s,](\([A-Z]*\.md\)),](\1),g' "$top/README.md" >"$site/pages/index.md"
+sed 's,](doc/figures/index,](figures/gallery,g; s,](doc/,](,g; s,](\([A-Z]*\.md\)),](\1),g' "$top/README.md" >"$site/pages/index.md"
 cp "$top/CONTRIBUTING.md" "$top/SECURITY.md" "$top/NEWS" "$site/pages/"
 sed -i 's,](doc/,](,g' "$site/pages/CONTRIBUTING.md"
 {

@@ -73,7 +73,11 @@ draw_script() {
   echo "set ylabel \"${rest%%;*}\""
   draw_settings
   if is_drawn panels; then
-    echo "set key inside left top font ',10'"
+    if is_drawn stacked || is_drawn beside; then
+      echo "set key outside right top font ',9'"
+    else
+      echo "set key inside left top font ',10'"
+    fi
     ! is_drawn nokey || echo 'unset key'
     printf 'set multiplot layout %s, %s title "%s" noenhanced\n' "$rows" "$columns" \
       "$(draw_title)"

@@ -103,6 +103,9 @@ if command -v gnuplot >/dev/null; then
   done
 fi
 figures run square && says 'kept'
+rm -f "$work/out/square.gp"
+figures draw square || fail "draw square"
+[ -s "$work/out/square.gp" ] || fail "draw wrote nothing"
 FIGURES_SCALE=paper figures run square && says 'as it should be'
 grep -q '^square 4 16$' "$work/out/square.dat" || fail "not at the scale of the paper"
 figures run square && says 'kept'

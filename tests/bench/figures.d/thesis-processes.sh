@@ -15,7 +15,7 @@ measure() {
       s[io, $2, $4] = $6; bytes[io, $2, $4] = $11 + $12; p[$4] = 1 }
     END { for (io in most) for (each in p) if ((n = s[io, most[io], each]) > 0) {
         printf "speedup/%s %d %.3g\n", io, each, s[io, most[io], 1] / n
-        printf "bytes/%s %d %.3g\n", io, each, bytes[io, most[io], each] / bytes[io, most[io], 1] } }' \
+        if (bytes[io, most[io], 1] > 0) printf "bytes/%s %d %.3g\n", io, each, bytes[io, most[io], each] / bytes[io, most[io], 1] } }' \
     "$scratch/thesis_psrs_small.dat" | sort -k1,1 -k2,2n
 }
 check_shape() {
