@@ -3,12 +3,12 @@
 # bash completion of the commands of pems. Options are read from what the command
 # itself prints with --help, so that there is one list of them.
 
-# _pems_options COMMAND: its options, those with an operand ending with "=".
+# _pems_options COMMAND: its options, those with an operand ending with "=" or ":".
 _pems_options() {
   # shellcheck disable=SC2086 # a command of pems-graph is two words
   $1 --help 2>/dev/null |
-    sed -n 's/^  *\(-.*\)/\1/p' | sed 's/  .*//' |
-    grep -oE -e '--[a-z][a-z-]*=?' | sort -u
+    sed -n 's/^  *\(-.*\)/\1/p' | sed 's/  .*//; s/, /\n/g' |
+    grep -oE -e '^--?[A-Za-z0-9][A-Za-z-]*[=:]?' | sort -u
 }
 
 # The words that an option's help lists, separated by |: "even|auto".
@@ -64,7 +64,21 @@ _pems_complete() {
   fi
 }
 
+# What is added to the compiler's options; all others, and files, are completed as
+# words of the shell are.
+_pems_compiler() {
+  local command=$1 word=$2
+  COMPREPLY=()
+  # "-showme:co" comes as three words where : separates words.
+  if [[ $word == -showme:* || ${COMP_WORDS[COMP_CWORD - 1]} == : || $word == : ]]; then
+    word=${word##*:}
+    mapfile -t COMPREPLY < <(compgen -W "$("$command" --help 2>/dev/null |
+      grep -oE '\([a-z]+\)' | tr -d '()')" -- "$word")
+  elif [[ $word == -* ]]; then
+    mapfile -t COMPREPLY < <(compgen -W "$(_pems_options "$command")" -- "$word")
+  fi
+}
+
 complete -o filenames -F _pems_complete pemsrun pemsinfo pemstop pems-sort \
   pems-graph
-# Compilers complete as the compiler beneath them does.
-complete -o default -o bashdefault pemscc pemscxx pemsfort
+complete -o default -o bashdefault -F _pems_compiler pemscc pemscxx pemsfort

@@ -1,6 +1,6 @@
 #!/bin/sh
-# The documentation as a static site, in build-site/html: the pages of doc/ and the
-# manual pages, by MkDocs with its theme Material (from PyPI, in a virtual
+# The documentation as a static site, in build-site/html: the pages of doc/, the
+# manual pages and the public headers, by MkDocs with its theme Material (from PyPI, in a virtual
 # environment below the build folder). Links between pages are checked.
 #
 #   site.sh TOP BUILD
@@ -25,8 +25,11 @@ fi
 
 cp -R "$top/doc/." "$site/pages/"
 rm -f "$site/pages/mkdocs.yml" "$site"/pages/man/*
+# The gallery of figures has another name here: README.md becomes index.html.
+mv "$site/pages/figures/index.html" "$site/pages/figures/gallery.html"
+sed -i 's,](index\.html),](gallery.html),' "$site/pages/figures/README.md"
 # The front page is README.md, as seen from doc/.
-sed 's,](doc/,](,g; s,](\([A-Z]*\.md\)),](\1),g' "$top/README.md" >"$site/pages/index.md"
+sed 's,](doc/figures/index,](figures/gallery,g; s,](doc/,](,g; s,](\([A-Z]*\.md\)),](\1),g' "$top/README.md" >"$site/pages/index.md"
 cp "$top/CONTRIBUTING.md" "$top/SECURITY.md" "$top/NEWS" "$site/pages/"
 sed -i 's,](doc/,](,g' "$site/pages/CONTRIBUTING.md"
 {
@@ -42,6 +45,37 @@ sed -i 's,](doc/,](,g' "$site/pages/CONTRIBUTING.md"
     echo "- [$name]($name.md): $(sed -n 's/^\.Nd //p' "$page" | head -n 1)"
   done
 } >"$site/pages/man/README.md"
+
+# summary HEADER: the first sentence of the comment at its top.
+summary() {
+  sed '/^#/,$d; /^$/,$d; s,^/[*/] *,,; s,^// *,,; s, *\*/$,,' "$1" | tr '\n' ' ' |
+    sed 's/\([.:]\) .*/\1/; s/:$/./'
+}
+
+# Each public header as it is, with its shortest example.
+mkdir -p "$site/pages/headers"
+{
+  echo '# Public headers'
+  echo
+  for header in "$top"/include/pems.h "$top"/include/pems/*.h "$top"/include/pems/*.hpp; do
+    name=${header#"$top"/include/}
+    base=${name#pems/}
+    stem=${base%.h*}
+    case $base in
+      *.hpp) example=cxx/$stem.cc language=cpp ;;
+      *) example=$stem.c language=c ;;
+    esac
+    {
+      printf '# &lt;%s&gt;\n\n' "$name"
+      [ ! -f "$top/doc/examples/$example" ] ||
+        printf 'Example: [%s](../examples/%s)\n\n' "$example" "$example"
+      printf '```%s\n' $language
+      cat "$header"
+      echo '```'
+    } >"$site/pages/headers/$base.md"
+    echo "- [&lt;$name&gt;]($base.md): $(summary "$header")"
+  done
+} >"$site/pages/headers/README.md"
 sed "s,\.\./build-site/,$site/," "$top/doc/mkdocs.yml" >"$site/mkdocs.yml"
 NO_MKDOCS_2_WARNING=1 "$mkdocs" build -q --strict -f "$site/mkdocs.yml"
 "$top/doc/links.sh" "$site/html"

@@ -27,8 +27,9 @@ fi
 # SC2154: variables come from the lib.sh that a script reads.
 if command -v shellcheck >/dev/null; then
   [ $status -eq 77 ] && status=0
-  find bootstrap wrappers/pemscc.in tests \
-    \( -name '*.sh' -o -name bootstrap -o -name pemscc.in -o -name thesis \) \
+  find bootstrap wrappers/pemscc.in packaging tests \
+    \( -name '*.sh' -o -name bootstrap -o -name pemscc.in -o -name thesis \
+    -o -name figures -type f \) \
     -exec shellcheck -x -S warning -e SC2154 {} + || status=1
 else
   echo "shellcheck is not there: scripts were not checked"

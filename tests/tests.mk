@@ -187,7 +187,7 @@ FAULT_TESTS = \
 
 # Programs of benchmarks, made on demand: make tests/bench/sort
 EXTRA_PROGRAMS = tests/bench/kernels tests/bench/pqueue_few tests/bench/sort
-EXTRA_PROGRAMS += tests/bench/sort_array
+EXTRA_PROGRAMS += tests/bench/sort_array tests/bench/stream_sort
 # tests/em/pqueue.sh needs this one; it is made for the tests, then.
 tests_bench_pqueue_LDADD = $(PARTS) $(HWLOC_LIBS)
 tests_bench_kernels_LDADD = $(PARTS) $(HWLOC_LIBS)
@@ -195,6 +195,9 @@ tests_bench_pqueue_few_LDADD = $(PARTS) $(HWLOC_LIBS)
 tests_bench_sort_LDADD = $(PARTS) $(HWLOC_LIBS)
 tests_bench_sort_array_SOURCES = tests/bench/sort_array.cc
 tests_bench_sort_array_LDADD = $(PARTS) $(HWLOC_LIBS)
+tests_bench_stream_sort_SOURCES = tests/bench/stream_sort.c apps/settings.c \
+  apps/settings.h
+tests_bench_stream_sort_LDADD = $(EM_APPS_LIBS)
 
 # The external-memory library and its programs.
 EM_TESTS = \

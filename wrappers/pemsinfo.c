@@ -177,7 +177,9 @@ static void help(void) {
       "               cores and disks of a host (default: as on this one)\n"
       "  --g=, --l=, --G=, --S=, --L=, --c=\n"
       "               values to use instead of measuring: seconds, such as\n"
-      "               20u, or, per byte, 0.5n or 2G/s");
+      "               20u, or, per byte, 0.5n or 2G/s\n"
+      "  -h, --help, -V, --version\n"
+      "               print this help or the version");
 }
 
 /* Ends with a line that says what differs, if anything does. */

@@ -41,7 +41,7 @@ static void help(void) {
   help_row("--wrapper=COMMAND",
            "run the program under a command: --wrapper=\"gdb --args\"");
   help_row("--pems-show", "print the command without running it");
-  help_row("--help, --version", "print this help or the version");
+  help_row("-h, --help, -V, --version", "print this help or the version");
   puts(
       "\n"
       "Where words are separated by |, the first is the default.\n"

@@ -14,6 +14,7 @@ libpemsbase_la_SOURCES += \
   src/config/plan.c \
   src/config/plan.h \
   src/config/size.c \
+  src/config/size.h \
   src/config/slurm.c \
   src/config/slurm.h \
   src/config/split.c \

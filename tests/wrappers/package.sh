@@ -31,6 +31,18 @@ $(head -n 1 built)"
   for file in apps/psrs.c wrappers/graph/pems_graph_sssp.c tests/mpi/p2p.c tests/style.sh; do
     [ -f "pems/$file" ] || fail "the archive has no $file"
   done
+  # All that is kept is in the archive, but what a forge is for.
+  if git -C "$here" rev-parse HEAD >/dev/null 2>&1; then
+    git -C "$here" ls-files >kept
+    [ "$(wc -l <kept)" -ge 1000 ] || fail "git lists few files"
+    while read -r file; do
+      case $file in
+        .git*) ;;
+        *) [ -e "pems/$file" ] || ! [ -e "$here/$file" ] || echo "$file" ;;
+      esac
+    done <kept >lost
+    [ ! -s lost ] || fail "the archive lacks $(tr '\n' ' ' <lost)"
+  fi
 
   # The same sources make the same archive.
   if [ "${PEMS_TEST_LONG:-}" = 1 ]; then

@@ -17,7 +17,7 @@ sed -n 's/^ *- \(.*: \)*\([a-z].*\.md\)$/\2/p' "$top/doc/mkdocs.yml" >"$work/nav
 [ "$(wc -l <"$work/nav")" -ge 20 ] || fail "few pages in mkdocs.yml"
 while read -r page; do
   case $page in
-    index.md | man/README.md) ;; # made by site.sh
+    index.md | man/README.md | headers/README.md) ;; # made by site.sh
     *) [ -f "$top/doc/$page" ] || fail "mkdocs.yml: no doc/$page" ;;
   esac
 done <"$work/nav"
@@ -30,7 +30,9 @@ if [ -n "${MKDOCS:-}" ] && command -v mandoc >/dev/null; then
     fail "the site is not built"
     cat "$work/out"
   }
-  [ -s "$work/build-site/html/tutorial.html" ] || fail "no tutorial"
+  for page in tutorial man/pems.7 headers/sort.h headers/sorter.hpp; do
+    [ -s "$work/build-site/html/$page.html" ] || fail "no $page"
+  done
 else
   echo "MKDOCS is not set, or mandoc is not there: no site was built"
 fi

@@ -27,3 +27,4 @@ tests_unit_wrappers_sort_test_pems_sort_lines_values_SOURCES = \
   wrappers/sort/pems_sort_lines_values.c
 tests_unit_wrappers_sort_test_pems_sort_lines_values_LDADD = libpemslines.la \
   $(LDADD)
+EXTRA_DIST += wrappers/sort/README.md

@@ -1,7 +1,9 @@
 libpemscore_la_SOURCES += \
   src/mpi/coll/allgather.c \
+  src/mpi/coll/allgather.h \
   src/mpi/coll/alltoall.c \
   src/mpi/coll/barrier.c \
+  src/mpi/coll/barrier.h \
   src/mpi/coll/bcast.c \
   src/mpi/coll/collective.c \
   src/mpi/coll/collective.h \

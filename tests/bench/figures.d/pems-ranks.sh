@@ -3,6 +3,7 @@ paper='PEMS2 thesis, 8.7'
 what='PSRS of one n: bytes against the number of ranks'
 saw='With contexts of one size, time is linear in n; smaller contexts can be read ahead.'
 shape='bytes read with the most ranks are at most 1.5 times those with the fewest'
+why='The thesis has one size of context and grows v with n; here n stays, so that contexts shrink.'
 axes='ranks;MiB read;logx'
 measure() {
   pemscc -O2 -o "$scratch/psrs" "$top/apps/psrs.c" || return 1

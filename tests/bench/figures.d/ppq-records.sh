@@ -5,6 +5,7 @@ saw='Bulk operations reach several times the throughput of single ones; ascendin
 faster than random ones; the queue has 0.89 to 0.90 of the sorter at random items.'
 shape='rewriting in bulks is at least half as fast as pushing and popping, which is at least
 half as fast as the sorter'
+why='The disk is slower beside the cores than four SSDs beside 16 cores; queues of STXXL: ppq-stxxl.'
 axes='items;MiB per second;logx'
 measure() {
   # shellcheck disable=SC2046 # a list

@@ -1,8 +1,9 @@
 # shellcheck shell=sh disable=SC2034
-paper='2019, section 6 (rank errors; Fig. 2)'
+paper='2019, section 6 (rank errors)'
 what='How far from the best task those are that threads get'
 saw='Relaxed orders lead to useless work: schedulers with few ordered queues stay near the order.'
 shape='obim has a smaller mean rank error than spraylist or reld has'
+why='The paper tells of it in words; it has no numbers of it.'
 axes='scheduler (pmod, obim, multiqueue, reld, spraylist);mean rank error;logy'
 measure() {
   i=0

@@ -1,11 +1,10 @@
 # shellcheck shell=sh disable=SC2034
-paper='2003, Fig. 7'
+paper='2003, section 5 (Fig. 7 against 6)'
 what='Sorting on D slow disks'
-saw='Eight disks give 315 MB/s, seven times what one gives: treated as independent, they are
-faster than striped.'
+saw='Eight disks give 315 MB/s, seven times what one gives.'
 shape='each doubling of the disks up to 4 gives at least 1.3 times the throughput'
 why='Disks are files on one disk, made slow by a driver (1 ms a request, 50 MB/s each); only
-runs are on them. TPIE and LEDA-SM are not at hand.'
+runs are on them.'
 axes='disks;MB per second read and written;logx'
 measure() {
   n=$(size 4194304 67108864)

@@ -3,6 +3,7 @@ paper='2003, section 5 (Fig. 13)'
 what='Sorting with one merging pass of small blocks, or two of larger ones'
 saw='Two merging passes are no good idea even if blocks can be larger then.'
 shape='the best with one pass takes at most 1.05 times as long as the best with more'
+why='An SSD needs no large blocks: one pass wins by more than on disks that seek.'
 axes='bytes of a block;ns per byte;logx'
 measure() {
   n=$(size 8388608 536870912)

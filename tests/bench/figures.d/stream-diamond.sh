@@ -4,6 +4,7 @@ what='The Diamond flow graph: asynchronous nodes and threads of sorters'
 saw='Asynchronous nodes make it 2.4 times as fast with one thread for each sorter, 3.6 times
 with three.'
 shape='all nodes asynchronous, with all cores, take at most 1.1 times as long as none with one'
+why='2 cores: the two sides of the diamond can run at once, but no more; asynchronous nodes gain less.'
 axes='threads of a sorter;seconds'
 measure() {
   for async in none some all; do

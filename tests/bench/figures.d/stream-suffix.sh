@@ -3,6 +3,7 @@ paper='2009, Table 2'
 what='Suffix arrays by pipelined algorithms, with and without asynchronous nodes'
 saw='DC3 is fastest on all inputs; asynchronous sorters and threads speed it up by half.'
 shape='DC3 takes at most 0.8 of the time of doubling'
+why='Texts are files of this machine; 2 cores instead of 8, which the asynchronous nodes have to share.'
 axes='MiB of text;ns per byte'
 measure() {
   for mib in $(size 4 '64 128 256'); do

@@ -4,6 +4,7 @@ what='One MPI_Alltoallv against n, by driver and k'
 saw='Explicit I/O is faster with k = 4 than with 1 though nothing is computed; mapped I/O is
 slower than both, and slower still with k = 4.'
 shape='time is at most 2.5 times as long for twice the n, in each series'
+why='One disk of 2 GB/s and 2 cores, and direct delivery to contexts in memory: k matters less.'
 axes='n;seconds;logx'
 measure() {
   OUT=$scratch NS="$(size '1048576 2097152' '16777216 33554432 67108864')" \

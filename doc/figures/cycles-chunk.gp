@@ -1,0 +1,19 @@
+# Draws cycles-chunk.dat; in this folder: gnuplot cycles-chunk.gp
+set terminal svg size 840, 660 font 'sans,13' background 'white'
+set output 'cycles-chunk.svg'; set grid; set key outside right top
+set xlabel "tasks in a chunk"
+set ylabel "% of cycles"
+set yrange [0:*]
+set style histogram rowstacked
+set style data histograms; set style fill solid 0.8; set boxwidth 0.9
+set xtics rotate by -40 noenhanced
+set key outside right top font ',9'
+set multiplot layout 2, 2 title "Where cycles go, by tasks in a chunk of obim: a road-like graph, all cores\n2019, Fig. 12; scale small, load 36.26 to 35.92 on 2 cores: drawn under load" noenhanced
+panels = system("awk -F/ '!/^#/ && !seen[$1]++ { print $1 }' cycles-chunk.dat")
+do for [p in panels] {
+  set title p noenhanced
+  series = system("awk '!/^#/ && index($1, \"".p."/\") == 1 && !seen[$1]++ { print $1 }' cycles-chunk.dat")
+  plot for [s in series] sprintf("< awk '$1 == \"%s\"' cycles-chunk.dat", s) \
+    using 3:xtic(2) title s[strstrt(s, "/") + 1:] noenhanced
+}
+unset multiplot

@@ -1,0 +1,16 @@
+# Draws obim-delta.dat; in this folder: gnuplot obim-delta.gp
+set terminal svg size 840, 360 font 'sans,13' background 'white'
+set output 'obim-delta.svg'; set grid; set key outside right top
+set xlabel "Delta"
+set ylabel "speedup"
+set yrange [0:*]
+set key inside left top font ',10'
+set multiplot layout 1, 2 title "obim: speedup over one thread against Delta, on a road-like graph\n2019, Fig. 8; scale small, load 37.17 to 37.46 on 2 cores: drawn under load" noenhanced
+panels = system("awk -F/ '!/^#/ && !seen[$1]++ { print $1 }' obim-delta.dat")
+do for [p in panels] {
+  set title p noenhanced
+  series = system("awk '!/^#/ && index($1, \"".p."/\") == 1 && !seen[$1]++ { print $1 }' obim-delta.dat")
+  plot for [s in series] sprintf("< awk '$1 == \"%s\"' obim-delta.dat", s) \
+    using 2:3 with linespoints linewidth 2 pointtype 7 pointsize 0.6 title s[strstrt(s, "/") + 1:] noenhanced
+}
+unset multiplot
