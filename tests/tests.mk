@@ -6,6 +6,7 @@ WRAPPER_TESTS = \
   tests/wrappers/abi.sh \
   tests/wrappers/build_systems.sh \
   tests/wrappers/completion.sh \
+  tests/wrappers/components.sh \
   tests/wrappers/configure.sh \
   tests/wrappers/flags.sh \
   tests/wrappers/identity.sh \
