@@ -101,6 +101,7 @@ MPI_TESTS = \
   tests/mpi/polls.c \
   tests/mpi/polls_count.sh \
   tests/mpi/ports.c \
+  tests/mpi/prebuilt.sh \
   tests/mpi/probe.c \
   tests/mpi/process.c \
   tests/mpi/process_cxx.cpp \
@@ -112,6 +113,7 @@ MPI_TESTS = \
   tests/mpi/scatter.c \
   tests/mpi/signals.c \
   tests/mpi/spawn.c \
+  tests/mpi/spawn_fortran.f90 \
   tests/mpi/split.c \
   tests/mpi/stacks.c \
   tests/mpi/thread_data.c \

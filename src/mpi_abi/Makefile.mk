@@ -68,9 +68,19 @@ src/mpi_abi/entry/wrappers.c: $(MPI_INPUTS)
 	$(AM_V_at)$(MKDIR_P) src/mpi_abi/entry
 	$(GEN_MPI) wrappers.c <src/mpi_abi/mpi.i >$@.tmp && mv -f $@.tmp $@
 
-# Not for every build: the documents are part of the sources.
+# Not for every build: the document is part of the sources. It has a column for each
+# MPI: a build of each writes its own.
 COVERAGE = $(srcdir)/doc/mpi-coverage.md
-coverage: $(MPI_INPUTS)
-	$(GEN_MPI) --tests=$(srcdir)/tests/mpi coverage <src/mpi_abi/mpi.i \
+GEN_COVERAGE = $(PERL) $(srcdir)/src/mpi_abi/gen-coverage.pl
+src/mpi_abi/mpi.macros: config.status
+	$(AM_V_GEN)$(MKDIR_P) src/mpi_abi && echo '#include <mpi.h>' | \
+	$(CC) -E -dM $(MPI_CFLAGS) -x c - >$@.tmp && mv -f $@.tmp $@
+src/mpi_abi/fates: $(MPI_INPUTS)
+	$(GEN_MPI) fates <src/mpi_abi/mpi.i >$@.tmp && mv -f $@.tmp $@
+coverage: src/mpi_abi/fates src/mpi_abi/mpi.macros
+	$(AM_V_GEN)$(GEN_COVERAGE) --macros=src/mpi_abi/mpi.macros \
+	  --tests=$(srcdir)/tests/mpi $(COVERAGE) <src/mpi_abi/fates \
 	  >$(COVERAGE).tmp && mv -f $(COVERAGE).tmp $(COVERAGE)
+EXTRA_DIST += src/mpi_abi/gen-coverage.pl
+CLEANFILES += src/mpi_abi/fates src/mpi_abi/mpi.macros
 EXTRA_DIST += src/mpi_abi/README.md

@@ -1,16 +1,14 @@
 #!/usr/bin/perl
 # Writes the interposition of MPI from the preprocessed mpi.h.
 #
-#   gen-mpi.pl MODE [--functions=FILE] [--abi=ABI] [--symbols=FILE] [--tests=DIR]
-#     < mpi.i
+#   gen-mpi.pl MODE [--functions=FILE] [--abi=ABI] [--symbols=FILE] < mpi.i
 #
 # MODE       real.h       struct real: a pointer to every real function
 #            real.c       real_load, which finds them
 #            functions.h  prototypes of what pems implements: pems_X
 #            wrappers.c   the exported PMPI_X; names.S has the MPI_X
 #            refused.h    the names, for the test that none slips through
-#            coverage     doc/mpi-coverage.md: what becomes of each function,
-#                         and the programs in DIR that call it
+#            fates        what becomes of each function: gen-coverage.pl's input
 # mpi.i      output of `$(CC) -E` for a file that includes mpi.h, compiled with
 #            -DOMPI_OMIT_MPI1_COMPAT_DECLS=0 to see what Open MPI hides
 # FILE       functions.txt (default: beside this script); and `nm -D` of the MPI
@@ -47,12 +45,11 @@ my %carried = (
     Errhandler => 'ERRHANDLER',
 );
 my ($functions_file) = $0 =~ m{^(.*/)} ? "$1functions.txt" : "functions.txt";
-my ($mode, $symbols_file, $tests_dir, $abi);
+my ($mode, $symbols_file, $abi);
 for (@ARGV) {
     if    (/^--functions=(.+)/) { $functions_file = $1 }
     elsif (/^--abi=(\w+)/)      { $abi            = $1 }
     elsif (/^--symbols=(.+)/)   { $symbols_file   = $1 }
-    elsif (/^--tests=(.+)/)     { $tests_dir      = $1 }
     elsif (!defined $mode)      { $mode           = $_ }
     else                        { die "gen-mpi.pl: $_: unexpected argument\n" }
 }
@@ -62,15 +59,16 @@ my %writers = (
     'functions.h' => \&write_functions_h,
     'wrappers.c'  => \&write_wrappers_c,
     'refused.h'   => \&write_refused_h,
-    'coverage'    => \&write_coverage,
+    'fates'       => \&write_fates,
 );
 my $writer = $writers{ $mode // '' }
   or die "usage: gen-mpi.pl " . join('|', sort keys %writers)
-  . " [--functions=FILE] [--abi=ABI] [--symbols=FILE] [--tests=DIR] < mpi.i\n";
+  . " [--functions=FILE] [--abi=ABI] [--symbols=FILE] < mpi.i\n";
 
 my $header     = read_header();
 my %functions  = read_declarations($header);
 my %undeclared = leave_exported($symbols_file);
+my %native; # those that the MPI has, and pems leaves to it
 read_kinds($functions_file);
 if (defined $abi) {
     (my $file = $functions_file) =~ s/(?=\.txt$)/-$abi/;
@@ -78,7 +76,7 @@ if (defined $abi) {
 }
 read_counts($functions_file =~ s/[^\/]*$/counts.txt/r);
 my @names = sort keys %functions;
-print "/* Written by gen-mpi.pl: do not edit. */\n" if $mode ne 'coverage';
+print "/* Written by gen-mpi.pl: do not edit. */\n" if $mode ne 'fates';
 $writer->();
 exit 0;
 
@@ -207,8 +205,8 @@ sub read_kinds {
           :                                           undef;
         die "gen-mpi.pl: $file:$.: $bad\n" if $bad;
         if ($kind eq 'native') {
-            delete $functions{$short};
-            delete $undeclared{$short};
+            my $is_there = delete $functions{$short} || delete $undeclared{$short};
+            $native{$short} = 1 if $is_there;
         } elsif ($functions{$short}) {
             $functions{$short}{kind} = $kind;
             $functions{$short}{like} = $like // $short;
@@ -604,81 +602,19 @@ END
       for sort keys %refused;
 }
 
-# The file's first words; the table's rows are the functions.
-sub write_coverage {
-    die "gen-mpi.pl: coverage needs --tests=DIR\n" unless defined $tests_dir;
+# What becomes of each function, a line each, for gen-coverage.pl: its name, a tab,
+# a word and for the old names the one that stands for it.
+sub write_fates {
     my %fates = map { $functions{$_}{name} => fate($_) } @names;
-    $fates{ long_name($_) } = fate($_) for keys %undeclared;
-    my $tests  = tests_of(keys %fates);
-    my %number = (implemented => 0, delegated => 0, refused => 0);
-    $number{ $_ =~ s/:.*//r }++ for values %fates;
-    my $untested = grep { $fates{$_} !~ /^refused/ && !$tests->{$_} } keys %fates;
-    print <<"END";
-# What becomes of each MPI function
-
-Written by `make coverage` from what Open MPI 4.1 declares and exports, from
-`src/mpi_abi/functions.txt` and from the programs in `tests/mpi`: do not edit.
-
-* $number{implemented} functions are *implemented* by pems,
-* $number{delegated} *delegated* to the real library: neither ranks nor communicators matter,
-* $number{refused} *refused*: a call ends the job with a line that says so (`tests/mpi/refused.sh`
-  calls them all).
-
-The last column names the programs in `tests/mpi` that call the function. Of those that are
-not refused, $untested have none.
-
-| function | in pems | called in |
-|---|---|---|
-END
-    print "| $_ | $fates{$_} |", named($tests->{$_}), "|\n" for sort keys %fates;
+    $fates{ long_name($_) } = 'refused'     for keys %undeclared;
+    $fates{ long_name($_) } = 'not wrapped' for keys %native;
+    print "$_\t$fates{$_}\n" for sort keys %fates;
 }
 
 sub fate {
     my ($short) = @_;
-    my $kind = $functions{$short} ? $functions{$short}{kind} : 'refused';
+    my $kind = $functions{$short}{kind};
     return 'implemented' if $kind =~ /^(?:implemented|local)$/;
-    return "implemented: as MPI_$functions{$short}{like}" if $kind eq 'like';
-    return 'refused: needs processes that did not start together'
-      if $kind eq 'dynamic';
-    return 'delegated'                                if $kind ne 'refused';
-    return 'refused: an extension of Open MPI'        if $short =~ /^X_/;
-    return 'refused: not supported yet';
-}
-
-# Names of functions => the programs that call them, in order. Fortran's names
-# may be in any case; a header belongs to the programs that include it.
-sub tests_of {
-    my %wanted = map { lc $_ => $_ } @_;
-    my (%called, %text);
-    for my $path (glob "$tests_dir/*.c $tests_dir/*.h $tests_dir/*.cpp"
-        . " $tests_dir/*.f $tests_dir/*.f90 $tests_dir/*.f08")
-    {
-        open my $in, '<', $path or die "gen-mpi.pl: $path: $!\n";
-        local $/;
-        $text{ $path =~ s{.*/}{}r } = <$in>;
-    }
-    for my $program (grep { !/\.h$/ } sort keys %text) {
-        my %seen = ($program => 1);
-        my @files = ($program);
-        while (defined(my $file = shift @files)) {
-            my $fortran = $file =~ /\.f/;
-            while ($text{$file} =~ /\b(P?MPIX?_\w+)/gi) {
-                my $name = $1 =~ s/^P(?=MPI)//ir;
-                my $function = $wanted{ lc $name } // next;
-                $called{$function}{$program} = 1
-                  if $fortran || $name eq $function;
-            }
-            for ($text{$file} =~ /^\s*#\s*include\s*"([^"]+)"/mg) {
-                push @files, $_ if defined $text{$_} && !$seen{$_}++;
-            }
-        }
-    }
-    return { map { $_ => [ sort keys %{ $called{$_} } ] } keys %called };
-}
-
-sub named {
-    my ($programs) = @_;
-    my @named = @{ $programs // [] };
-    splice @named, 3, @named, 'and ' . (@named - 3) . ' more' if @named > 4;
-    return map { " $_" } join(', ', @named) || ();
+    return "as MPI_$functions{$short}{like}" if $kind eq 'like';
+    return $kind =~ /^(?:refused|dynamic)$/ ? 'refused' : 'delegated';
 }

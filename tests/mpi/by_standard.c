@@ -1,6 +1,6 @@
 /* What MPI's standard says and Open MPI does not do, so that mpirun cannot
    tell: sides of grids, ranks that have no place in what is mapped, empty
-   statuses. tests/mpi/standard.sh runs it. */
+   statuses, windows of MPI 4.1. tests/mpi/standard.sh runs it. */
 #include "test.h"
 
 static int code_class(int code) {
@@ -248,6 +248,57 @@ static void without_handler(void) {
 #endif
 }
 
+/* A part of a shared window that has no bytes, and need not follow the others.
+ */
+static void no_part(void) {
+  int *mine, *theirs, unit;
+  MPI_Aint bytes;
+  MPI_Comm node;
+  MPI_Info info;
+  MPI_Win win;
+  int me, members;
+  MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL,
+                      &node);
+  MPI_Comm_rank(node, &me);
+  MPI_Comm_size(node, &members);
+  MPI_Info_create(&info);
+  MPI_Info_set(info, "alloc_shared_noncontig", "true");
+  MPI_Win_allocate_shared(me % 2 ? 0 : 40, 4, info, node, &mine, &win);
+  MPI_Info_free(&info);
+  for (int r = 0; r < members; r++) {
+    MPI_Win_shared_query(win, r, &bytes, &unit, &theirs);
+    if (r % 2 ? bytes != 0 || theirs : bytes < 40 || !theirs) {
+      fail("part %d of a shared window: %ld bytes at %p", r, (long)bytes,
+           (void *)theirs);
+    }
+  }
+  MPI_Win_free(&win);
+  MPI_Comm_free(&node);
+}
+
+/* MPI 4.1: memory that a rank cannot access is no bytes. */
+static void unshared_query(void) {
+#if MPI_VERSION * 10 + MPI_SUBVERSION >= 41
+  int mine[10], unit;
+  void *base;
+  MPI_Aint bytes;
+  MPI_Win win;
+  MPI_Win_create(mine, sizeof(mine), 4, MPI_INFO_NULL, MPI_COMM_WORLD, &win);
+  for (int r = 0; r < size; r++) {
+    MPI_Win_shared_query(win, r, &bytes, &unit, &base);
+    if (r == rank ? bytes != sizeof(mine) || unit != 4 || base != mine
+                  : bytes != 0 || base) {
+      fail("part %d of a window: %ld bytes at %p", r, (long)bytes, base);
+    }
+  }
+  MPI_Win_shared_query(win, MPI_PROC_NULL, &bytes, &unit, &base);
+  if (base != mine) {
+    fail("the first part that can be accessed is at %p", base);
+  }
+  MPI_Win_free(&win);
+#endif
+}
+
 int main(int argc, char **argv) {
   begin(&argc, &argv);
   MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
@@ -261,5 +312,7 @@ int main(int argc, char **argv) {
   without_handler();
   null_and_keyvals();
   forgiven();
+  no_part();
+  unshared_query();
   return end();
 }

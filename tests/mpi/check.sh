@@ -69,7 +69,7 @@ if [ "${name%.*}" = threads_multiple ]; then
     -c "EVICT --pems-procs=1 --pems-k=2 --pems-swapin=lazy" "$source"
   exit $status
 fi
-if [ "${name%.*}" = spawn ]; then
+if [ "${name%.*}" = spawn ] || [ "${name%.*}" = spawn_fortran ]; then
   more=--pems-universe=32
   compare -t -r -n "1 3" -i unix -c "--pems-procs=1 $more" \
     -c "EVICT --pems-procs=1 --pems-k=1 --pems-context=24M $more" \

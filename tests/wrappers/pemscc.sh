@@ -56,6 +56,11 @@ expect "compile and link" 0 -- pemscc -O2 -Wall -Werror -o one hello.c
 is_program "one step" ./one
 expect "link the object" 0 -- pemscc -o two hello.o
 is_program "two steps" ./two
+ar rc libhello.a hello.o
+echo 'int unused;' >unused.c
+expect "main in an archive" 0 -- pemscc -o archived unused.c -L. -lhello
+is_program "main in an archive" ./archived
+rm libhello.a
 expect "MPI named by the user" 0 -- pemscc -lmpi -o named hello.o
 is_program "MPI named by the user" ./named
 expect "-x c" 0 -- pemscc -x c -o language hello.c

@@ -267,6 +267,19 @@ static int sharer(const struct win *win, int rank) {
   return i;
 }
 
+/* MPI 4.1 asks of every window what memory of a member a rank can access by
+   itself; before, of shared ones only. */
+#define UNSHARED_HAVE_QUERY (MPI_VERSION * 10 + MPI_SUBVERSION >= 41)
+
+/* Of one that is not shared, its own; NULL if it is none. */
+static const struct win_memory *seen_memory(const struct win *win, int rank) {
+  const int own = win->comm->peer;
+  const int i = win->flavor == MPI_WIN_FLAVOR_SHARED   ? sharer(win, rank)
+                : rank == MPI_PROC_NULL || rank == own ? own
+                                                       : win->window->size;
+  return i < win->window->size ? &win->window->memory[i] : NULL;
+}
+
 static int shared_query(MPI_Win handle, int rank, MPI_Aint *size,
                         MPI_Aint *disp_unit, void *base, const char *function) {
   const struct win *win = win_of(handle);
@@ -275,16 +288,15 @@ static int shared_query(MPI_Win handle, int rank, MPI_Aint *size,
     code = MPI_ERR_WIN;
   } else if (rank != MPI_PROC_NULL && !win_is_peer(win, rank)) {
     code = MPI_ERR_RANK;
-  } else if (win->flavor != MPI_WIN_FLAVOR_SHARED) {
+  } else if (win->flavor != MPI_WIN_FLAVOR_SHARED && !UNSHARED_HAVE_QUERY) {
     code = MPI_ERR_RMA_FLAVOR;
   }
   if (code) {
     return win_error(handle, code, function);
   }
-  const int i = sharer(win, rank);
   const struct win_memory none = {0};
-  const struct win_memory *m =
-      i < win->window->size ? &win->window->memory[i] : &none;
+  const struct win_memory *const found = seen_memory(win, rank);
+  const struct win_memory *const m = found ? found : &none;
   *size = (MPI_Aint)m->size;
   *disp_unit = m->unit;
   memcpy(base, &m->base, sizeof(m->base));

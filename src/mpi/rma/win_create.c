@@ -68,12 +68,13 @@ static int make_shared(const struct comm *comm, struct win_memory *all) {
   return segment_make(&all->shared, comm->vp->context, total);
 }
 
-/* Lays the members' shares one after another. */
+/* Lays the members' shares one after another. A part of no bytes that need not
+   follow the others is nowhere. */
 static void share_memory(struct window *w) {
   w->shared = w->memory[0].shared;
   char *p = segment_memory(w->shared);
   for (int i = 0; i < w->size; i++) {
-    w->memory[i].base = p;
+    w->memory[i].base = w->memory[i].size == 0 && w->memory[i].apart ? NULL : p;
     p += share_of(&w->memory[i]);
   }
 }
