@@ -2,6 +2,7 @@
 #include "checkpoint/shelf.h"
 
 #include "base/failure.h"
+#include "checkpoint/fault.h"
 #include "os/folder.h"
 #include "os/whole.h"
 
@@ -123,11 +124,13 @@ uint64_t shelf_newest(const struct shelf *s) {
 
 int shelf_begin(const struct shelf *s, uint64_t sequence, char path[PATH_MAX],
                 struct pems_error *error) {
-  const int code = name(s->dir, begun, sequence, path, error);
-  return code ? code
-         : mkdir(path, 0700) == 0 || errno == EEXIST
-             ? 0
-             : cannot(error, errno, path);
+  int code = name(s->dir, begun, sequence, path, error);
+  if (code) {
+    return code;
+  }
+  code = checkpoint_fault();
+  code = code || mkdir(path, 0700) == 0 || errno == EEXIST ? code : errno;
+  return code ? cannot(error, code, path) : 0;
 }
 
 static void sync_folder(const char *path) {
@@ -143,7 +146,8 @@ static void keep_newest(const struct shelf *s, uint64_t sequence, int keep) {
   uint64_t n = sequence;
   for (int kept = 1; n; kept++) {
     n = newest(s->dir, complete, n);
-    if (n && kept >= keep && name(s->dir, complete, n, path, NULL) == 0) {
+    if (n && kept >= keep && !checkpoint_fault() &&
+        name(s->dir, complete, n, path, NULL) == 0) {
       folder_remove(path);
     }
   }
@@ -152,14 +156,16 @@ static void keep_newest(const struct shelf *s, uint64_t sequence, int keep) {
 int shelf_commit(const struct shelf *s, uint64_t sequence, int keep,
                  struct pems_error *error) {
   char from[PATH_MAX], to[PATH_MAX];
-  const int code = name(s->dir, begun, sequence, from, error) ||
-                   name(s->dir, complete, sequence, to, error);
+  int code = name(s->dir, begun, sequence, from, error);
+  code = code ? code : name(s->dir, complete, sequence, to, error);
   if (code) {
     return code;
   }
   sync_folder(from);
-  if (rename(from, to) != 0) {
-    return cannot(error, errno, to);
+  code = checkpoint_fault();
+  code = code || rename(from, to) == 0 ? code : errno;
+  if (code) {
+    return cannot(error, code, to);
   }
   sync_folder(s->dir);
   keep_newest(s, sequence, keep);
@@ -168,7 +174,7 @@ int shelf_commit(const struct shelf *s, uint64_t sequence, int keep,
 
 void shelf_abandon(const struct shelf *s, uint64_t sequence) {
   char path[PATH_MAX];
-  if (name(s->dir, begun, sequence, path, NULL) == 0) {
+  if (!checkpoint_fault() && name(s->dir, begun, sequence, path, NULL) == 0) {
     folder_remove(path);
   }
 }
@@ -193,8 +199,9 @@ int shelf_put(const char *folder, const char *file, const char *bytes, size_t n,
   char path[PATH_MAX + 64];
   name_file(folder, file, path);
   const int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-  int code = fd >= 0 ? 0 : errno;
+  int code = fd >= 0 ? checkpoint_fault() : errno;
   code = code ? code : whole_write(fd, bytes, n);
+  code = code ? code : checkpoint_fault();
   code = code || fdatasync(fd) == 0 ? code : errno;
   if (fd >= 0) {
     close(fd);
