@@ -15,6 +15,7 @@
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 static const char complete[] = "checkpoint-", begun[] = ".new-checkpoint-";
@@ -61,24 +62,43 @@ static uint64_t newest(const char *dir, const char *prefix, uint64_t below) {
   return most;
 }
 
+static void name_lock(const char *dir, char path[PATH_MAX + 8]) {
+  (void)snprintf(path, PATH_MAX + 8, "%s/lock", dir);
+}
+
+static int busy(struct pems_error *error, const char *dir) {
+  return failure(error, EBUSY,
+                 "checkpoint: %s: a job that runs writes there: wait for its "
+                 "end, or name another directory",
+                 dir);
+}
+
+/* Whose directory it is now, for shelf_owner. */
+static int sign(int fd) {
+  char text[512], host[256] = "";
+  struct timespec t;
+  gethostname(host, sizeof(host) - 1);
+  clock_gettime(CLOCK_REALTIME, &t);
+  const int n = snprintf(text, sizeof(text), "%s %d %lld.%09ld\n", host,
+                         (int)getpid(), (long long)t.tv_sec, t.tv_nsec);
+  return ftruncate(fd, 0) == 0 ? whole_write(fd, text, (size_t)n) : errno;
+}
+
 static int lock(struct shelf *s, struct pems_error *error) {
   char path[PATH_MAX + 8];
-  snprintf(path, sizeof(path), "%s/lock", s->dir);
+  name_lock(s->dir, path);
   s->lock = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
   if (s->lock < 0) {
     return cannot(error, errno, path);
   }
-  if (flock(s->lock, LOCK_EX | LOCK_NB) != 0) {
-    const int code = errno;
+  int code = flock(s->lock, LOCK_EX | LOCK_NB) == 0 ? 0 : errno;
+  code = code ? code : sign(s->lock);
+  if (code) {
     shelf_close(s);
-    return code != EWOULDBLOCK
-               ? cannot(error, code, path)
-               : failure(error, EBUSY,
-                         "checkpoint: %s: a job that runs writes there: wait "
-                         "for its end, or name another directory",
-                         s->dir);
   }
-  return 0;
+  return code == 0             ? 0
+         : code == EWOULDBLOCK ? busy(error, s->dir)
+                               : cannot(error, code, path);
 }
 
 static void remove_begun(const struct shelf *s) {
@@ -96,7 +116,7 @@ static void remove_begun(const struct shelf *s) {
 int shelf_open(struct shelf *s, const char *dir, bool owns,
                struct pems_error *error) {
   *s = (struct shelf){.lock = -1};
-  if (mkdir(dir, 0700) != 0 && errno != EEXIST) {
+  if (owns && mkdir(dir, 0700) != 0 && errno != EEXIST) {
     return cannot(error, errno, dir);
   }
   if (!realpath(dir, s->dir) || access(s->dir, W_OK | X_OK) != 0) {
@@ -114,6 +134,34 @@ void shelf_close(struct shelf *s) {
     close(s->lock);
   }
   s->lock = -1;
+}
+
+uint64_t shelf_owner(const struct shelf *s) {
+  char path[PATH_MAX + 8], text[512];
+  name_lock(s->dir, path);
+  const int fd = open(path, O_RDONLY | O_CLOEXEC);
+  const ssize_t n = fd >= 0 ? read(fd, text, sizeof(text)) : 0;
+  if (fd >= 0) {
+    close(fd);
+  }
+  return n > 0 ? manifest_sum(text, (size_t)n).sum : 0;
+}
+
+int shelf_is_free(const char *folder, struct pems_error *error) {
+  char dir[PATH_MAX], path[PATH_MAX + 8];
+  (void)snprintf(dir, sizeof(dir), "%s", folder);
+  char *const slash = strrchr(dir, '/');
+  if (slash) {
+    *slash = '\0';
+  }
+  name_lock(dir, path);
+  const int fd = open(path, O_RDONLY | O_CLOEXEC);
+  if (fd < 0) { /* a copy, elsewhere */
+    return 0;
+  }
+  const bool held = flock(fd, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+  close(fd);
+  return held ? busy(error, dir) : 0;
 }
 
 /* --- a checkpoint --- */
