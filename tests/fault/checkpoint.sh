@@ -81,6 +81,19 @@ cp "$out" "$work/before"
 goes_on 3 "$work/reference"
 end
 
+begin "all calls are on a duplicate of MPI_COMM_WORLD"
+rm -rf "$shelf"
+run -n 5 --pems-procs=2 --pems-checkpoint="$shelf,every=25,keep=9" "$saved" 40 0 dup
+expect_status 0
+expect_silence
+cmp -s "$work/reference" "$out" || fault "checkpoints change what it prints"
+for number in 1 2 3; do
+  # shellcheck disable=SC2046
+  resumes "$work/reference" --restart="$shelf/checkpoint-00000$number" $(other $number)
+done
+expect_clean
+end
+
 begin "PSRS, swapped, from each of its supersteps"
 rm -rf "$shelf"
 run -n 8 --pems-procs=2 --pems-memory=64M --pems-checkpoint="$shelf,every=1,keep=9" \

@@ -308,8 +308,15 @@ static __attribute__((noinline)) void stop_here(void) {
   self_leave();
 }
 
-static void on_superstep(void) {
-  if (checkpoint_ask_superstep(self.vp)) {
+/* Calls on all ranks are the supersteps of a program, whatever communicator
+   they are on: all ranks make them in the same order, for any may synchronize
+   them. */
+static bool is_of_all(const struct comm *c) {
+  return c && !c->remote && c->team->size == vps.plan.v;
+}
+
+static void on_superstep(uintptr_t comm) {
+  if (is_of_all(comm_of((MPI_Comm)comm)) && checkpoint_ask_superstep(self.vp)) {
     stop_here();
   }
 }
@@ -387,8 +394,8 @@ static int open_same_shelf(struct job_setup *job) {
 static bool goes_on_there(void) {
   const char *const folder = restart_folder();
   const size_t n = strlen(all.shelf.dir);
-  return folder && strncmp(folder, all.shelf.dir, n) == 0 &&
-         folder[n] == '/' && !strchr(folder + n + 1, '/');
+  return folder && strncmp(folder, all.shelf.dir, n) == 0 && folder[n] == '/' &&
+         !strchr(folder + n + 1, '/');
 }
 
 int checkpoint_open_shelf(struct job_setup *job, int argc, char **argv) {

@@ -36,7 +36,8 @@ bool __wrap_vp_in_job(void) {
   return true;
 }
 
-static void step(void) {
+static void step(uintptr_t comm) {
+  (void)comm;
 }
 
 static void begin(void) {
