@@ -156,6 +156,7 @@ FAULT_TESTS = \
   tests/fault/checkpoint_messages.sh \
   tests/fault/checkpoint_files.sh \
   tests/fault/checkpoint_nth.sh \
+  tests/fault/checkpoint_random.sh \
   tests/fault/counted.sh \
   tests/fault/ranks.sh \
   tests/fault/deadlock.sh \
