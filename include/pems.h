@@ -52,7 +52,7 @@ static inline int pems_discard(void *p, size_t n) {
 
 /* Asks for a checkpoint of the job (--pems-checkpoint) now: it is taken at the
    next superstep that no rank has begun, that is, at the entry of a blocking
-   collective call on MPI_COMM_WORLD. One rank is enough; where all ask before
+   collective call on all ranks. One rank is enough; where all ask before
    they come to such a call, it is taken there, once. Before a phase that is
    long, or risky:
 

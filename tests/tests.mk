@@ -158,6 +158,8 @@ FAULT_TESTS = \
   tests/fault/checkpoint_objects.sh \
   tests/fault/checkpoint_messages.sh \
   tests/fault/checkpoint_files.sh \
+  tests/fault/checkpoint_nth.sh \
+  tests/fault/checkpoint_random.sh \
   tests/fault/counted.sh \
   tests/fault/ranks.sh \
   tests/fault/deadlock.sh \
@@ -233,6 +235,7 @@ BENCH_TESTS = tests/bench/figures_test.sh tests/bench/smoke.sh
 HOSTS_TESTS = \
   tests/hosts/run.sh \
   tests/hosts/pemstop.sh \
+  tests/hosts/checkpoint.sh \
   tests/hosts/faults.sh \
   tests/hosts/signals.sh \
   tests/hosts/programs.sh \

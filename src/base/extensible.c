@@ -1,17 +1,10 @@
 #include "base/extensible.h"
 
 #include <errno.h>
-#include <stdbool.h>
 #include <string.h>
 
 #include "base/failure.h"
-
-static bool is_zero(const char *from, const char *to) {
-  while (from < to && *from == 0) {
-    from++;
-  }
-  return from == to;
-}
+#include "os/bits.h"
 
 int extensible_copy(void *own, size_t own_size, const void *given,
                     size_t first_size, const char *what,
@@ -29,7 +22,7 @@ int extensible_copy(void *own, size_t own_size, const void *given,
                    size);
   }
   const char *const bytes = given;
-  if (size > own_size && !is_zero(bytes + own_size, bytes + size)) {
+  if (size > own_size && !bits_zero(bytes + own_size, size - own_size)) {
     return failure(error, ENOSYS,
                    "%s: an option that this version of libpems-em does not "
                    "have: install a later one",

@@ -1,6 +1,8 @@
 libpemsbase_la_SOURCES += \
   src/checkpoint/blocks.c \
   src/checkpoint/blocks.h \
+  src/checkpoint/fault.c \
+  src/checkpoint/fault.h \
   src/checkpoint/manifest.c \
   src/checkpoint/manifest.h \
   src/checkpoint/parcel.c \
@@ -16,6 +18,7 @@ libpemsbase_la_SOURCES += \
 
 UNIT_TESTS += \
   tests/unit/checkpoint/test_blocks \
+  tests/unit/checkpoint/test_fault \
   tests/unit/checkpoint/test_manifest \
   tests/unit/checkpoint/test_parcel \
   tests/unit/checkpoint/test_shelf \

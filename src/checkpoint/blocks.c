@@ -2,13 +2,13 @@
 #include "checkpoint/blocks.h"
 
 #include "base/failure.h"
+#include "checkpoint/fault.h"
 #include "os/bits.h"
 #include "os/native.h"
 #include "os/pages.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -43,30 +43,8 @@ static void count(uint64_t *blocks, struct checkpoint_sum *sum,
 
 /* --- writing --- */
 
-/* For tests: the process is killed, or the disk fails, at the n-th write. */
-static int fail_at(void) {
-  static long left;
-  static bool kills;
-  const char *const text = getenv("PEMS_TEST_CHECKPOINT");
-  if (!text) {
-    return 0;
-  }
-  if (!left) {
-    kills = strncmp(text, "kill:", 5) == 0;
-    left = atol(text + strcspn(text, ":") + 1);
-  }
-  if (__atomic_sub_fetch(&left, 1, __ATOMIC_RELAXED) != 0) {
-    return 0;
-  }
-  left = -1;
-  if (kills) {
-    raise(SIGKILL);
-  }
-  return EIO;
-}
-
 static int write_all(int fd, struct iovec *io, int n) {
-  int code = fail_at();
+  int code = checkpoint_fault();
   while (n > 0 && !code) {
     const ssize_t done = writev(fd, io, n);
     if (done < 0 && errno != EINTR) {
@@ -96,9 +74,12 @@ int checkpoint_create(struct checkpoint_out *o, const char *path,
                       struct pems_error *error) {
   *o = (struct checkpoint_out){.fd = -1};
   snprintf(o->path, sizeof(o->path), "%s", path);
-  o->fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-  return o->fd >= 0 ? 0
-                    : cannot(error, errno, "cannot write a checkpoint", path);
+  int code = checkpoint_fault();
+  if (!code) {
+    o->fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+    code = o->fd >= 0 ? 0 : errno;
+  }
+  return code ? cannot(error, code, "cannot write a checkpoint", path) : 0;
 }
 
 int checkpoint_create_more(struct checkpoint_out *o, const char *path,
@@ -150,10 +131,6 @@ int checkpoint_put(struct checkpoint_out *o, enum checkpoint_kind kind,
   return code;
 }
 
-static bool is_zero(const char *p, size_t n) {
-  return n == 0 || (*p == 0 && memcmp(p, p + 1, n - 1) == 0);
-}
-
 /* Bytes of the pieces at p, each of a page or up to the next one, that are all
    zero or all not. */
 static size_t alike(const char *p, size_t n, bool *zero) {
@@ -161,7 +138,7 @@ static size_t alike(const char *p, size_t n, bool *zero) {
   while (at < n) {
     const size_t rest = PAGE - ((uintptr_t)(p + at) & (PAGE - 1));
     const size_t part = bits_min(n - at, rest);
-    const bool is = is_zero(p + at, part);
+    const bool is = bits_zero(p + at, part);
     if (at > 0 && is != *zero) {
       break;
     }
@@ -192,8 +169,11 @@ int checkpoint_finish(struct checkpoint_out *o, struct checkpoint_sum *sum,
                       struct pems_error *error) {
   o->tail = (struct checkpoint_tail){o->blocks, o->sum};
   int code = put(o, CHECKPOINT_END, o->blocks, NULL, 0, error);
-  if (!code && fdatasync(o->fd) != 0) {
-    code = cannot(error, errno, "cannot write a checkpoint", o->path);
+  if (!code) {
+    int failed = checkpoint_fault();
+    failed = failed || fdatasync(o->fd) == 0 ? failed : errno;
+    code = failed ? cannot(error, failed, "cannot write a checkpoint", o->path)
+                  : 0;
   }
   *sum = o->sum;
   return code;

@@ -270,6 +270,7 @@ int manifest_read(struct manifest *to, FILE *from, const char *name,
   }
   struct reading r = {text, 1};
   int code = 0;
+  to->sum = manifest_sum(text, n).sum;
   if (!sum_is_right(text, n)) {
     code = failure(error, EILSEQ,
                    "checkpoint: %s: it is not as pems wrote it: restart from "

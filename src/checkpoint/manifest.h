@@ -28,6 +28,7 @@ struct manifest {
   struct fixed_guards guards;
   struct checkpoint_sum identity; /* of the file beside it: bytes and sum */
   struct checkpoint_sum *rank;    /* v files */
+  uint64_t sum;                   /* of the text, when it has been read */
 };
 
 /* All return 0, or an errno value with *error filled in; what is in *to then is

@@ -2,6 +2,7 @@
 #include "checkpoint/shelf.h"
 
 #include "base/failure.h"
+#include "checkpoint/fault.h"
 #include "os/folder.h"
 #include "os/whole.h"
 
@@ -14,6 +15,7 @@
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 static const char complete[] = "checkpoint-", begun[] = ".new-checkpoint-";
@@ -60,24 +62,43 @@ static uint64_t newest(const char *dir, const char *prefix, uint64_t below) {
   return most;
 }
 
+static void name_lock(const char *dir, char path[PATH_MAX + 8]) {
+  (void)snprintf(path, PATH_MAX + 8, "%s/lock", dir);
+}
+
+static int busy(struct pems_error *error, const char *dir) {
+  return failure(error, EBUSY,
+                 "checkpoint: %s: a job that runs writes there: wait for its "
+                 "end, or name another directory",
+                 dir);
+}
+
+/* Whose directory it is now, for shelf_owner. */
+static int sign(int fd) {
+  char text[512], host[256] = "";
+  struct timespec t;
+  gethostname(host, sizeof(host) - 1);
+  clock_gettime(CLOCK_REALTIME, &t);
+  const int n = snprintf(text, sizeof(text), "%s %d %lld.%09ld\n", host,
+                         (int)getpid(), (long long)t.tv_sec, t.tv_nsec);
+  return ftruncate(fd, 0) == 0 ? whole_write(fd, text, (size_t)n) : errno;
+}
+
 static int lock(struct shelf *s, struct pems_error *error) {
   char path[PATH_MAX + 8];
-  snprintf(path, sizeof(path), "%s/lock", s->dir);
+  name_lock(s->dir, path);
   s->lock = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
   if (s->lock < 0) {
     return cannot(error, errno, path);
   }
-  if (flock(s->lock, LOCK_EX | LOCK_NB) != 0) {
-    const int code = errno;
+  int code = flock(s->lock, LOCK_EX | LOCK_NB) == 0 ? 0 : errno;
+  code = code ? code : sign(s->lock);
+  if (code) {
     shelf_close(s);
-    return code != EWOULDBLOCK
-               ? cannot(error, code, path)
-               : failure(error, EBUSY,
-                         "checkpoint: %s: a job that runs writes there: wait "
-                         "for its end, or name another directory",
-                         s->dir);
   }
-  return 0;
+  return code == 0             ? 0
+         : code == EWOULDBLOCK ? busy(error, s->dir)
+                               : cannot(error, code, path);
 }
 
 static void remove_begun(const struct shelf *s) {
@@ -95,7 +116,7 @@ static void remove_begun(const struct shelf *s) {
 int shelf_open(struct shelf *s, const char *dir, bool owns,
                struct pems_error *error) {
   *s = (struct shelf){.lock = -1};
-  if (mkdir(dir, 0700) != 0 && errno != EEXIST) {
+  if (owns && mkdir(dir, 0700) != 0 && errno != EEXIST) {
     return cannot(error, errno, dir);
   }
   if (!realpath(dir, s->dir) || access(s->dir, W_OK | X_OK) != 0) {
@@ -115,6 +136,34 @@ void shelf_close(struct shelf *s) {
   s->lock = -1;
 }
 
+uint64_t shelf_owner(const struct shelf *s) {
+  char path[PATH_MAX + 8], text[512];
+  name_lock(s->dir, path);
+  const int fd = open(path, O_RDONLY | O_CLOEXEC);
+  const ssize_t n = fd >= 0 ? read(fd, text, sizeof(text)) : 0;
+  if (fd >= 0) {
+    close(fd);
+  }
+  return n > 0 ? manifest_sum(text, (size_t)n).sum : 0;
+}
+
+int shelf_is_free(const char *folder, struct pems_error *error) {
+  char dir[PATH_MAX], path[PATH_MAX + 8];
+  (void)snprintf(dir, sizeof(dir), "%s", folder);
+  char *const slash = strrchr(dir, '/');
+  if (slash) {
+    *slash = '\0';
+  }
+  name_lock(dir, path);
+  const int fd = open(path, O_RDONLY | O_CLOEXEC);
+  if (fd < 0) { /* a copy, elsewhere */
+    return 0;
+  }
+  const bool held = flock(fd, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+  close(fd);
+  return held ? busy(error, dir) : 0;
+}
+
 /* --- a checkpoint --- */
 
 uint64_t shelf_newest(const struct shelf *s) {
@@ -123,11 +172,13 @@ uint64_t shelf_newest(const struct shelf *s) {
 
 int shelf_begin(const struct shelf *s, uint64_t sequence, char path[PATH_MAX],
                 struct pems_error *error) {
-  const int code = name(s->dir, begun, sequence, path, error);
-  return code ? code
-         : mkdir(path, 0700) == 0 || errno == EEXIST
-             ? 0
-             : cannot(error, errno, path);
+  int code = name(s->dir, begun, sequence, path, error);
+  if (code) {
+    return code;
+  }
+  code = checkpoint_fault();
+  code = code || mkdir(path, 0700) == 0 || errno == EEXIST ? code : errno;
+  return code ? cannot(error, code, path) : 0;
 }
 
 static void sync_folder(const char *path) {
@@ -143,7 +194,8 @@ static void keep_newest(const struct shelf *s, uint64_t sequence, int keep) {
   uint64_t n = sequence;
   for (int kept = 1; n; kept++) {
     n = newest(s->dir, complete, n);
-    if (n && kept >= keep && name(s->dir, complete, n, path, NULL) == 0) {
+    if (n && kept >= keep && !checkpoint_fault() &&
+        name(s->dir, complete, n, path, NULL) == 0) {
       folder_remove(path);
     }
   }
@@ -152,14 +204,16 @@ static void keep_newest(const struct shelf *s, uint64_t sequence, int keep) {
 int shelf_commit(const struct shelf *s, uint64_t sequence, int keep,
                  struct pems_error *error) {
   char from[PATH_MAX], to[PATH_MAX];
-  const int code = name(s->dir, begun, sequence, from, error) ||
-                   name(s->dir, complete, sequence, to, error);
+  int code = name(s->dir, begun, sequence, from, error);
+  code = code ? code : name(s->dir, complete, sequence, to, error);
   if (code) {
     return code;
   }
   sync_folder(from);
-  if (rename(from, to) != 0) {
-    return cannot(error, errno, to);
+  code = checkpoint_fault();
+  code = code || rename(from, to) == 0 ? code : errno;
+  if (code) {
+    return cannot(error, code, to);
   }
   sync_folder(s->dir);
   keep_newest(s, sequence, keep);
@@ -168,7 +222,7 @@ int shelf_commit(const struct shelf *s, uint64_t sequence, int keep,
 
 void shelf_abandon(const struct shelf *s, uint64_t sequence) {
   char path[PATH_MAX];
-  if (name(s->dir, begun, sequence, path, NULL) == 0) {
+  if (!checkpoint_fault() && name(s->dir, begun, sequence, path, NULL) == 0) {
     folder_remove(path);
   }
 }
@@ -193,8 +247,9 @@ int shelf_put(const char *folder, const char *file, const char *bytes, size_t n,
   char path[PATH_MAX + 64];
   name_file(folder, file, path);
   const int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-  int code = fd >= 0 ? 0 : errno;
+  int code = fd >= 0 ? checkpoint_fault() : errno;
   code = code ? code : whole_write(fd, bytes, n);
+  code = code ? code : checkpoint_fault();
   code = code || fdatasync(fd) == 0 ? code : errno;
   if (fd >= 0) {
     close(fd);

@@ -18,12 +18,18 @@ struct shelf {
 
 /* All return 0, or an errno value with *error filled in. */
 
-/* For one job: makes the directory if it is not there. With `owns` no other job
-   may write there until shelf_close, and what a killed one has left half done
-   is removed: the job's first process. */
+/* For one job. With `owns` the directory is made if it is not there, no other
+   job may write there until shelf_close, and what a killed one has left half
+   done is removed: the job's first process, before others open it. */
 int shelf_open(struct shelf *s, const char *dir, bool owns,
                struct pems_error *error);
 void shelf_close(struct shelf *s);
+/* A number that is another one for each job, and the same for all its processes
+   if their directory is the same; once one of them owns it. */
+uint64_t shelf_owner(const struct shelf *s);
+/* Does no job write to the directory in which the folder of a checkpoint is?
+   Else EBUSY. */
+int shelf_is_free(const char *folder, struct pems_error *error);
 
 /* The number of the newest that is complete, or 0. */
 uint64_t shelf_newest(const struct shelf *s);

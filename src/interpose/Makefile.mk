@@ -36,7 +36,9 @@ libpems_la_SOURCES += \
 UNIT_TESTS += \
   tests/unit/interpose/test_descriptor \
   tests/unit/interpose/test_dlfcn_shortage \
+  tests/unit/interpose/test_keep \
   tests/unit/interpose/test_locale \
+  tests/unit/interpose/test_stdio \
   tests/unit/interpose/test_thread_shortage
 # Sanitizers have a malloc of their own.
 if !SANITIZE
@@ -46,6 +48,13 @@ endif
 tests_unit_interpose_test_descriptor_SOURCES = \
   tests/unit/interpose/test_descriptor.c src/interpose/descriptor.c
 tests_unit_interpose_test_descriptor_CPPFLAGS = $(AM_CPPFLAGS)
+tests_unit_interpose_test_keep_SOURCES = \
+  tests/unit/interpose/test_keep.c src/interpose/keep.c
+tests_unit_interpose_test_keep_CPPFLAGS = $(AM_CPPFLAGS)
+tests_unit_interpose_test_stdio_SOURCES = \
+  tests/unit/interpose/test_stdio.c src/interpose/stdio.c
+tests_unit_interpose_test_stdio_CPPFLAGS = $(AM_CPPFLAGS)
+tests_unit_interpose_test_stdio_LDFLAGS = -Wl,--wrap=vp_in_job
 tests_unit_interpose_test_locale_SOURCES = \
   tests/unit/interpose/test_locale.c src/interpose/locale.c
 tests_unit_interpose_test_locale_CPPFLAGS = $(AM_CPPFLAGS)

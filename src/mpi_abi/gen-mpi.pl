@@ -21,8 +21,8 @@ use warnings;
 
 my %kinds = map { $_ => 1 }
   qw(implemented local like delegated serial direct native dynamic);
-# Blocking collective calls: the supersteps of a program. On all ranks, they are
-# where a checkpoint may be taken.
+# Blocking collective calls: the supersteps of a program. Where they are on all
+# ranks a checkpoint may be taken.
 my %supersteps = map { $_ => 1 }
   qw(Barrier Bcast Gather Gatherv Scatter Scatterv Allgather Allgatherv Alltoall
   Alltoallv Alltoallw Reduce Allreduce Reduce_scatter Reduce_scatter_block Scan
@@ -422,8 +422,8 @@ sub superstep {
     return () unless $supersteps{ $f->{like} };
     my ($comm) = grep { $f->{list}[$_] =~ /^MPI_Comm\b/ } 0 .. $#{ $f->{list} };
     return (
-        "if (vp_superstep && $f->{names}[$comm] == MPI_COMM_WORLD)",
-        '  vp_superstep();'
+        'if (vp_superstep)',
+        "  vp_superstep((uintptr_t)$f->{names}[$comm]);"
     );
 }
 

@@ -18,7 +18,7 @@ enum { CHUNK = 64, CHUNKS = 15 << 16 };
 
 struct place {
   _Atomic(struct handle *) object; /* NULL: free */
-  int next_free;                   /* its owner's, or -1 */
+  int next_free, previous_free;    /* its owner's, or -1 */
 };
 
 /* Counts places of its own. */
@@ -79,22 +79,42 @@ static int add_place_locked(int who) {
   return (int)at;
 }
 
+/* Takes an owner's place i, which is free, off its list. */
+static void withdraw_locked(int who, int i) {
+  struct owner *const o = &table.owner[who];
+  const struct place *const p = place((int)place_in_table(who, i));
+  if (p->previous_free >= 0) {
+    place((int)place_in_table(who, p->previous_free))->next_free = p->next_free;
+  } else {
+    o->first_free = p->next_free;
+  }
+  if (p->next_free >= 0) {
+    place((int)place_in_table(who, p->next_free))->previous_free =
+        p->previous_free;
+  }
+}
+
 /* The place of a new number. */
 static int take_place_locked(int who) {
-  struct owner *const o = &table.owner[who];
-  if (o->first_free < 0) {
+  const int i = table.owner[who].first_free;
+  if (i < 0) {
     return add_place_locked(who);
   }
-  const int at = (int)place_in_table(who, o->first_free);
-  o->first_free = place(at)->next_free;
-  return at;
+  withdraw_locked(who, i);
+  return (int)place_in_table(who, i);
 }
 
 static void free_place_locked(int at) {
-  struct owner *const o = &table.owner[owner_of(at)];
-  atomic_store_explicit(&place(at)->object, NULL, memory_order_relaxed);
-  place(at)->next_free = o->first_free;
-  o->first_free = place_of_owner(at);
+  const int who = owner_of(at), i = place_of_owner(at);
+  struct owner *const o = &table.owner[who];
+  struct place *const p = place(at);
+  atomic_store_explicit(&p->object, NULL, memory_order_relaxed);
+  p->previous_free = -1;
+  p->next_free = o->first_free;
+  if (o->first_free >= 0) {
+    place((int)place_in_table(who, o->first_free))->previous_free = i;
+  }
+  o->first_free = i;
 }
 
 static void put_locked(struct handle *h, int at) {
@@ -159,31 +179,18 @@ void *handle_at_fixed_address(const void *address) {
              : (void *)(uintptr_t)address;
 }
 
-/* Takes a free place off its owner's list. They come in order, or in the
-   reverse one: it is near the front. */
-static bool withdraw_locked(struct owner *o, int who, int i) {
-  int *link = &o->first_free;
-  while (*link >= 0 && *link != i) {
-    link = &place((int)place_in_table(who, *link))->next_free;
-  }
-  const bool found = *link >= 0;
-  if (found) {
-    *link = place((int)place_in_table(who, i))->next_free;
-  }
-  return found;
-}
-
 static bool restore_locked(struct handle *h, int at, int who) {
-  struct owner *const o = &table.owner[who];
   const int i = place_of_owner(at);
-  while (o->n <= i) {
+  while (table.owner[who].n <= i) {
     free_place_locked(add_place_locked(who));
   }
-  const bool found = withdraw_locked(o, who, i);
-  if (found) {
+  const bool is_free =
+      !atomic_load_explicit(&place(at)->object, memory_order_relaxed);
+  if (is_free) {
+    withdraw_locked(who, i);
     put_locked(h, at);
   }
-  return found;
+  return is_free;
 }
 
 bool handle_restore(struct handle *h, int number) {

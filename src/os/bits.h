@@ -1,8 +1,11 @@
-/* Minimum, maximum and rounding of sizes and offsets. */
+/* Minimum, maximum and rounding of sizes and offsets; bytes that are zero. */
 #ifndef PEMS_OS_BITS_H
 #define PEMS_OS_BITS_H
 
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 static inline uint64_t bits_min(uint64_t a, uint64_t b) {
   return a < b ? a : b;
@@ -29,6 +32,12 @@ static inline uint64_t bits_align_down(uint64_t n, uint64_t align) {
 
 static inline uint64_t bits_align_up(uint64_t n, uint64_t align) {
   return bits_align_down(n + align - 1, align);
+}
+
+/* Are all n bytes zero? Most that are not have an early one. */
+static inline bool bits_zero(const void *bytes, size_t n) {
+  const char *const p = bytes;
+  return n == 0 || (*p == 0 && memcmp(p, p + 1, n - 1) == 0);
 }
 
 #endif

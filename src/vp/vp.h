@@ -173,9 +173,9 @@ bool vps_left_threads(void);
 extern void (*vp_restart)(void);
 /* For that: makes the calling VP's thread-local data, as they begin. */
 void vp_begin_data(const struct vp *vp);
-/* If not NULL, it is called at the entry of blocking collective calls on all
-   ranks: the supersteps of a program. */
-extern void (*vp_superstep)(void);
+/* If not NULL, it is called at the entry of blocking collective calls with the
+   handle of the communicator. */
+extern void (*vp_superstep)(uintptr_t comm);
 
 /* Ends the calling VP with `status`: its atexit handlers and destructors run
    when `destruct`, its output is flushed. Does not return. */

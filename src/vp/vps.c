@@ -4,4 +4,4 @@
 
 struct vps vps;
 void (*vp_restart)(void);
-void (*vp_superstep)(void);
+void (*vp_superstep)(uintptr_t comm);

@@ -4,7 +4,8 @@
 
      saved STEPS MS [KIND [HOLD]]
 
-   KIND: what rank 1 has from step 2 to step 5 that cannot be saved. Ranks stop
+   KIND: what rank 1 has from step 2 to step 5 that cannot be saved; or dup, all
+   calls are on a duplicate of MPI_COMM_WORLD. Ranks stop
    before step N while there is a file HOLD.N. */
 #include <mpi.h>
 #include <pthread.h>
@@ -21,6 +22,7 @@ static long sums[4];
 static char text[1 << 16];
 static _Thread_local long seen = 1;
 static const char *kind = "";
+static MPI_Comm world = MPI_COMM_WORLD;
 static MPI_Win window;
 static MPI_Request request;
 static int number;
@@ -92,7 +94,7 @@ static long sum(long x, int depth) {
     all = sum(x, depth - 1);
     return frame[0] == (char)depth ? all : -1;
   }
-  MPI_Allreduce(&x, &all, 1, MPI_LONG, MPI_SUM, MPI_COMM_WORLD);
+  MPI_Allreduce(&x, &all, 1, MPI_LONG, MPI_SUM, world);
   return all;
 }
 
@@ -105,7 +107,7 @@ static void step(int s, long *a, long *all, char **words) {
   snprintf(words[s % WORDS], 20, "word %d", s);
   const long x = a[s % LONGS] + sums[0] + (long)strlen(words[s % 7 % (s + 1)]);
   const long total = sum(x + seen, s * 7 % 150);
-  MPI_Allgather(&x, 1, MPI_LONG, all, 1, MPI_LONG, MPI_COMM_WORLD);
+  MPI_Allgather(&x, 1, MPI_LONG, all, 1, MPI_LONG, world);
   a[s % LONGS] = total + all[(rank + 1) % size] + (long)strlen(text + s);
   if (rank == 0) {
     printf("step %d: %ld\n", s, total);
@@ -126,6 +128,9 @@ int main(int argc, char **argv) {
   MPI_Comm_size(MPI_COMM_WORLD, &size);
   const int steps = atoi(argv[1]), ms = atoi(argv[2]);
   kind = argc > 3 ? argv[3] : "";
+  if (is("dup")) {
+    MPI_Comm_dup(MPI_COMM_WORLD, &world);
+  }
   long *const a = malloc((LONGS + 10 * (size_t)rank) * sizeof(*a));
   long *const all = malloc((size_t)size * sizeof(*all));
   char *words[WORDS] = {NULL};

@@ -224,16 +224,10 @@ static int prot_at(const struct context *c, const void *p) {
   return prot;
 }
 
-static bool is_zero(const char *page) {
-  uint64_t first;
-  memcpy(&first, page, sizeof(first));
-  return first == 0 && memcmp(page, page + 8, PAGE - 8) == 0;
-}
-
 /* Pages that were never touched take no memory afterwards, either. */
 static void copy(char *to, const char *from, size_t n) {
   for (size_t at = 0; at < n; at += PAGE) {
-    if (!is_zero(from + at)) {
+    if (!bits_zero(from + at, PAGE)) {
       memcpy(to + at, from + at, PAGE);
     }
   }

@@ -7,6 +7,7 @@
 #include "context/internal.h"
 #include "context/residency/residency.h"
 #include "context/store/space.h"
+#include "os/bits.h"
 #include "os/lock.h"
 #include "os/native.h"
 #include "os/pages.h"
@@ -99,8 +100,8 @@ int context_save_homes(const struct context *c, struct context_homes *homes,
 /* What is zero stays without memory. */
 static void clear(char *p, size_t n) {
   for (size_t at = 0; at < n; at += PAGE) {
-    const size_t part = n - at < PAGE ? n - at : PAGE;
-    if (p[at] || memcmp(p + at, p + at + 1, part - 1) != 0) {
+    const size_t part = bits_min(n - at, PAGE);
+    if (!bits_zero(p + at, part)) {
       memset(p + at, 0, part);
     }
   }

@@ -145,18 +145,14 @@ static void dirty(struct outgoing *o, uintptr_t start, uintptr_t end) {
   o->last = end;
 }
 
-static bool is_zero(uintptr_t page) {
-  const char *const p = (const char *)page;
-  return *(const uint64_t *)page == 0 && memcmp(p, p + 8, PAGE - 8) == 0;
-}
-
 /* A few pages tell whether others of 2 MiB may be zero; not always the same
    ones, as programs like powers of two. */
 static bool looks_full(uintptr_t unit) {
   enum { SAMPLES = 8, PAGES = HUGE_PAGE / PAGE };
   const size_t first = unit / HUGE_PAGE * 37;
   for (size_t i = 0; i < SAMPLES; i++) {
-    if (is_zero(unit + (first + i * 61) % PAGES * PAGE)) {
+    const uintptr_t page = unit + (first + i * 61) % PAGES * PAGE;
+    if (bits_zero((const void *)page, PAGE)) {
       return false;
     }
   }
@@ -174,7 +170,7 @@ static void dirty_but_zeros(struct outgoing *o, uintptr_t start,
       start = stop;
     }
     for (; start < stop; start += PAGE) {
-      if (!is_zero(start)) {
+      if (!bits_zero((const void *)start, PAGE)) {
         dirty(o, start, start + PAGE);
       }
     }

@@ -308,8 +308,15 @@ static __attribute__((noinline)) void stop_here(void) {
   self_leave();
 }
 
-static void on_superstep(void) {
-  if (checkpoint_ask_superstep(self.vp)) {
+/* Calls on all ranks are the supersteps of a program, whatever communicator
+   they are on: all ranks make them in the same order, for any may synchronize
+   them. */
+static bool is_of_all(const struct comm *c) {
+  return c && !c->remote && c->team->size == vps.plan.v;
+}
+
+static void on_superstep(uintptr_t comm) {
+  if (is_of_all(comm_of((MPI_Comm)comm)) && checkpoint_ask_superstep(self.vp)) {
     stop_here();
   }
 }
@@ -356,20 +363,52 @@ static int describe(struct job_setup *job, int argc, char **argv) {
              : failure(&job->error, ENOMEM, "out of memory: checkpoint");
 }
 
+static int open_shelf(struct job_setup *job) {
+  int code = wish_parse(&all.wish, job->options.checkpoint, &job->error);
+  return code ? code
+              : shelf_open(&all.shelf, all.wish.dir, net_rank() == 0,
+                           &job->error);
+}
+
+static int other_shelf(struct pems_error *error) {
+  return failure(error, EXDEV,
+                 "checkpoint: %s: not the directory that it is on the first "
+                 "host: name one that all hosts share",
+                 all.shelf.dir);
+}
+
+/* Collective: process 0 first, then the others, which must find the same. */
+static int open_same_shelf(struct job_setup *job) {
+  int code = net_rank() == 0 ? open_shelf(job) : 0;
+  uint64_t owner = code || net_rank() != 0 ? 0 : shelf_owner(&all.shelf);
+  net_sum(&owner, 1);
+  if (owner && net_rank() != 0) {
+    code = open_shelf(job);
+    code = code || shelf_owner(&all.shelf) == owner ? code
+                                                    : other_shelf(&job->error);
+  }
+  return code;
+}
+
+/* Does the job go on from one that is there? */
+static bool goes_on_there(void) {
+  const char *const folder = restart_folder();
+  const size_t n = strlen(all.shelf.dir);
+  return folder && strncmp(folder, all.shelf.dir, n) == 0 && folder[n] == '/' &&
+         !strchr(folder + n + 1, '/');
+}
+
 int checkpoint_open_shelf(struct job_setup *job, int argc, char **argv) {
   if (!job->options.checkpoint) {
     return 0;
   }
-  int code = wish_parse(&all.wish, job->options.checkpoint, &job->error);
-  code =
-      code ? code
-           : shelf_open(&all.shelf, all.wish.dir, net_rank() == 0, &job->error);
+  int code = open_same_shelf(job);
   code = code ? code : describe(job, argc, argv);
   if (code) {
     return code;
   }
   const uint64_t newest = shelf_newest(&all.shelf);
-  if (newest && !restart_from()) {
+  if (newest && !goes_on_there()) {
     return failure(&job->error, EEXIST,
                    "checkpoint: %s: there are checkpoints of another run: "
                    "restart from them, or name another directory",

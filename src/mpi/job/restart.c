@@ -5,6 +5,7 @@
 #include "checkpoint/shelf.h"
 #include "context/image/image_place.h"
 #include "mpi/job/checkpoint_sizes.h"
+#include "mpi_below/net.h"
 #include "os/fixed.h"
 #include "os/native.h"
 #include "vp/vp.h"
@@ -206,15 +207,29 @@ int restart_check(struct job_setup *job) {
   if (!restart.restarts) {
     return 0;
   }
-  int code = compare(job);
+  int code = net_rank() == 0 ? shelf_is_free(restart.folder, &job->error) : 0;
+  code = code ? code : compare(job);
   code = code ? code : take_over(job);
   return code ? code
               : shelf_look(restart.folder, &restart.manifest, &job->error);
 }
 
+/* Collective: do all processes go on from the same one? */
+static int check_same(struct pems_error *error) {
+  const struct manifest *const m = &restart.manifest;
+  uint64_t first = net_rank() == 0 ? m->sum : 0;
+  net_sum(&first, 1);
+  return m->sum == first ? 0
+                         : failure(error, EXDEV,
+                                   "restart: %s: not the checkpoint that it is "
+                                   "on the first host: name a directory that "
+                                   "all hosts share",
+                                   restart.folder);
+}
+
 int restart_verify(struct job_setup *job) {
   char path[PATH_MAX];
-  int code = 0;
+  int code = restart.restarts ? check_same(&job->error) : 0;
   for (int i = 0; restart.restarts && i < vps.n && !code; i++) {
     const int rank = vp_rank(i);
     shelf_rank(restart.folder, rank, path);

@@ -196,7 +196,7 @@ START_TEST(errors_of_the_disk_are_told) {
                    ENOSPC);
   ck_assert_ptr_nonnull(strstr(error.text, "/dev/full"));
   checkpoint_close(&o);
-  setenv("PEMS_TEST_CHECKPOINT", "eio:2", 1);
+  setenv("PEMS_TEST_CHECKPOINT", "eio:3", 1);
   ck_assert_int_eq(checkpoint_create(&o, path, NULL), 0);
   ck_assert_int_eq(checkpoint_put(&o, CHECKPOINT_RANK, 0, "x", 1, NULL), 0);
   ck_assert_int_eq(checkpoint_finish(&o, &sum, NULL), EIO);

@@ -94,6 +94,45 @@ START_TEST(one_job_has_it) {
 }
 END_TEST
 
+/* A copy of the directory on another host is not the same. */
+START_TEST(its_owner_is_known_to_all_that_have_it) {
+  struct shelf s, other, again;
+  char copy[128], command[256];
+  make(&s);
+  const uint64_t owner = shelf_owner(&s);
+  ck_assert_uint_ne(owner, 0);
+  ck_assert_int_eq(shelf_open(&other, dir, false, NULL), 0);
+  ck_assert_uint_eq(shelf_owner(&other), owner);
+  snprintf(copy, sizeof(copy), "%s/copy", dir);
+  ck_assert_int_eq(shelf_open(&other, copy, false, NULL), ENOENT);
+  ck_assert_int_eq(mkdir(copy, 0700), 0);
+  ck_assert_int_eq(shelf_open(&other, copy, false, NULL), 0);
+  ck_assert_uint_eq(shelf_owner(&other), 0);
+  snprintf(command, sizeof(command), "cp %s/lock %s/lock", dir, copy);
+  ck_assert_int_eq(system(command), 0);
+  ck_assert_int_eq(shelf_open(&again, copy, true, NULL), 0);
+  ck_assert_uint_ne(shelf_owner(&other), owner);
+  shelf_close(&again);
+  drop(&s);
+}
+END_TEST
+
+START_TEST(it_is_free_when_no_job_has_it) {
+  struct shelf s;
+  struct pems_error error;
+  char folder[128];
+  make(&s);
+  snprintf(folder, sizeof(folder), "%s/checkpoint-000001", dir);
+  ck_assert_int_eq(shelf_is_free(folder, &error), EBUSY);
+  ck_assert_ptr_nonnull(strstr(error.text, "a job that runs"));
+  ck_assert_int_eq(shelf_is_free("/tmp/elsewhere/checkpoint-000001", NULL), 0);
+  shelf_close(&s);
+  ck_assert_int_eq(shelf_is_free(folder, NULL), 0);
+  s.lock = -1;
+  drop(&s);
+}
+END_TEST
+
 START_TEST(a_small_file_is_what_it_was) {
   struct shelf s;
   char *bytes;
@@ -126,6 +165,8 @@ int main(void) {
   const TTest *const tests[] = {the_newest_is_found_and_the_oldest_goes,
                                 what_is_not_complete_is_not_there,
                                 one_job_has_it,
+                                its_owner_is_known_to_all_that_have_it,
+                                it_is_free_when_no_job_has_it,
                                 a_small_file_is_what_it_was,
                                 a_directory_that_cannot_be_written_is_refused,
                                 NULL};

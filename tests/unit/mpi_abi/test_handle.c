@@ -114,6 +114,30 @@ START_TEST(test_fixed_handles_come_again) {
 }
 END_TEST
 
+/* In any order, also of very many, and each only once. */
+START_TEST(test_shuffled_numbers_are_restored) {
+  enum { N = 200000, STEP = 77777 }; /* without a common divisor */
+  struct vp vp = {.rank = 1};
+  struct thing *const t = calloc(N + 100, sizeof(*t));
+  ck_assert_ptr_nonnull(t);
+  handles_fix(3);
+  self.vp = &vp;
+  const int first = ABI_FREE_FORTRAN + 64; /* rank 1's first chunk */
+  for (int i = 0, at = 0; i < N; i++, at = (at + STEP) % N) {
+    const int number = first + at / 64 * 3 * 64 + at % 64;
+    t[i].handle = handle_make(HANDLE_REQUEST);
+    ck_assert(handle_restore(&t[i].handle, number));
+    ck_assert(!handle_restore(&t[N].handle, number));
+    ck_assert_ptr_eq(handle_numbered(number), &t[i].handle);
+  }
+  for (int i = N; i < N + 100; i++) { /* the free ones that are left, or new */
+    t[i].handle = handle_make(HANDLE_COMM);
+    ck_assert_int_ge(handle_c2f(&t[i].handle), first + N / 64 * 3 * 64);
+  }
+  free(t);
+}
+END_TEST
+
 int main(void) {
   Suite *const suite = suite_create("handle");
   TCase *const c = tcase_create("handle");
@@ -122,6 +146,7 @@ int main(void) {
   tcase_add_test(c, test_numbers_are_unique_and_come_again);
   tcase_add_test(c, test_numbers_of_nothing);
   tcase_add_test(c, test_fixed_handles_come_again);
+  tcase_add_test(c, test_shuffled_numbers_are_restored);
   suite_add_tcase(suite, c);
   return check_run(suite);
 }

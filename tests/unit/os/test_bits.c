@@ -30,11 +30,27 @@ START_TEST(aligns_beyond_32_bits) {
 }
 END_TEST
 
+START_TEST(any_byte_that_is_not_zero_counts) {
+  enum { N = 100 };
+  char bytes[N] = {0};
+  ck_assert(bits_zero(NULL, 0));
+  ck_assert(bits_zero(bytes, N));
+  for (int i = 0; i < N; i++) {
+    bytes[i] = 1;
+    ck_assert(!bits_zero(bytes, N));
+    ck_assert(bits_zero(bytes, (size_t)i));
+    ck_assert(bits_zero(bytes + i + 1, (size_t)(N - i - 1)));
+    bytes[i] = 0;
+  }
+}
+END_TEST
+
 int main(void) {
   const TTest *const tests[] = {
       least_and_greatest,
       rounds_to_units_that_are_no_power_of_two,
       aligns_beyond_32_bits,
+      any_byte_that_is_not_zero_counts,
       NULL,
   };
   return check_main("bits", tests);

@@ -1,0 +1,149 @@
+/* Kills a job with SIGKILL, all of its processes, at a moment that depends on
+   its checkpoints:
+
+     killed SHELF NUMBER MICROSECONDS SECONDS COMMAND [ARGUMENT...]
+
+   so many microseconds after it has begun checkpoint NUMBER, or a later one, in
+   the directory SHELF. All that the command starts are children of this process
+   in the end, for it is their reaper; so none is overlooked.
+
+   Exit status: 0, it was killed; 3, it ended before, with status 0; 4, with
+   another one; 5, it is killed because it takes more than SECONDS. */
+#define _GNU_SOURCE
+#include <dirent.h>
+#include <errno.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { MOST = 1000, EARLY = 3, FAILED = 4, LATE = 5 };
+
+static pid_t first;
+static bool ended; /* the command, with this: */
+static int its_status;
+
+static double now(void) {
+  struct timespec t;
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+static void pause_us(long us) {
+  nanosleep(&(struct timespec){us / 1000000, us % 1000000 * 1000}, NULL);
+}
+
+/* --- its processes -------------------------------------------------------- */
+
+/* The children of all threads of `pid`, and theirs, added to at[n]. */
+static int add_descendants(pid_t pid, pid_t *at, int n) {
+  char path[64];
+  snprintf(path, sizeof(path), "/proc/%d/task", (int)pid);
+  DIR *const d = opendir(path);
+  if (!d) {
+    return n;
+  }
+  for (const struct dirent *e; (e = readdir(d));) {
+    char list[400];
+    snprintf(list, sizeof(list), "%s/%s/children", path, e->d_name);
+    FILE *const f = e->d_name[0] == '.' ? NULL : fopen(list, "re");
+    for (int child; f && n < MOST && fscanf(f, "%d", &child) == 1;) {
+      at[n++] = child;
+      n = add_descendants(child, at, n);
+    }
+    if (f) {
+      fclose(f);
+    }
+  }
+  closedir(d);
+  return n;
+}
+
+/* Children that have ended are reaped; true if there is none left. */
+static bool all_ended(void) {
+  for (;;) {
+    int status;
+    const pid_t pid = waitpid(-1, &status, WNOHANG);
+    if (pid <= 0) {
+      return pid < 0 && errno == ECHILD;
+    }
+    if (pid == first) {
+      ended = true;
+      its_status = status;
+    }
+  }
+}
+
+static void kill_all(void) {
+  pid_t at[MOST];
+  while (!all_ended()) {
+    const int n = add_descendants(getpid(), at, 0);
+    for (int i = 0; i < n; i++) {
+      kill(at[i], SIGKILL);
+    }
+    pause_us(500);
+  }
+}
+
+/* --- the moment ----------------------------------------------------------- */
+
+static bool has_begun(const char *shelf, long number) {
+  static const char complete[] = "checkpoint-", begun[] = ".new-checkpoint-";
+  DIR *const d = opendir(shelf);
+  bool found = false;
+  for (const struct dirent *e; d && !found && (e = readdir(d));) {
+    const char *const prefix = e->d_name[0] == '.' ? begun : complete;
+    const size_t n = strlen(prefix);
+    found = strncmp(e->d_name, prefix, n) == 0 &&
+            strtol(e->d_name + n, NULL, 10) >= number;
+  }
+  if (d) {
+    closedir(d);
+  }
+  return found;
+}
+
+static int until_ended(double end) {
+  while (!all_ended()) {
+    if (now() > end) {
+      kill_all();
+      return LATE;
+    }
+    pause_us(1000);
+  }
+  return its_status == 0 ? EARLY : FAILED;
+}
+
+int main(int argc, char **argv) {
+  if (argc < 6) {
+    return 2;
+  }
+  const long number = strtol(argv[2], NULL, 10), us = strtol(argv[3], NULL, 10);
+  const double end = now() + strtod(argv[4], NULL);
+  prctl(PR_SET_CHILD_SUBREAPER, 1);
+  first = fork();
+  if (first == 0) {
+    setsid();
+    execvp(argv[5], argv + 5);
+    _exit(127);
+  }
+  while (!has_begun(argv[1], number)) {
+    (void)all_ended();
+    if (ended || now() > end) {
+      return until_ended(end);
+    }
+    pause_us(200);
+  }
+  pause_us(us);
+  (void)all_ended();
+  if (ended) {
+    return until_ended(end);
+  }
+  kill_all();
+  return 0;
+}
