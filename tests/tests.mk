@@ -344,6 +344,7 @@ tests_unit_mpi_verify_test_verify_shortage_LDFLAGS = $(WRAP_MEMORY)
 tests_unit_mpi_verify_test_deadlock_LDFLAGS = $(WRAP_MEMORY) \
   -Wl,--wrap=net_size,--wrap=net_rank,--wrap=am_send,--wrap=am_register \
   -Wl,--wrap=am_counts,--wrap=dispatch_state_locked,--wrap=thread_start
+tests_unit_mpi_rma_test_win_kept_LDFLAGS = $(WRAP_MEMORY)
 tests_unit_mpi_rma_test_win_shortage_LDFLAGS = $(WRAP_MEMORY)
 tests_unit_os_test_whole_LDFLAGS = -Wl,--wrap=pread,--wrap=pwrite \
   -Wl,--wrap=write

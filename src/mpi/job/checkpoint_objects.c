@@ -9,6 +9,7 @@
 #include "mpi/object/info.h"
 #include "mpi/object/op.h"
 #include "mpi/object/type_attribute.h"
+#include "mpi/rma/win_kept.h"
 
 #include <errno.h>
 #include <stddef.h>
@@ -29,6 +30,7 @@ static const struct kind {
      attribute_keyvals_load},
     {NULL, type_attributes_save, type_attributes_load},
     {comm_kept_obstacle, comm_kept_save, comm_kept_load},
+    {win_kept_obstacle, win_kept_save, win_kept_load},
 };
 enum { KINDS = sizeof(kinds) / sizeof(*kinds) };
 

@@ -220,8 +220,10 @@ static void load_request(struct rank *rank, struct checkpoint_reader *from,
                          struct known *known) {
   struct p2p_record_request q;
   checkpoint_read(from, &q, sizeof(q));
-  struct comm *const comm = from->code ? NULL : comm_at(rank, from, q.comm);
-  if (!comm) {
+  const bool alone = q.kind == P2P_RECORD_PAST && q.comm == P2P_RECORD_NO_COMM;
+  struct comm *const comm =
+      alone || from->code ? NULL : comm_at(rank, from, q.comm);
+  if (from->code) {
     return;
   }
   const char *const function = (const char *)(uintptr_t)q.function;

@@ -25,6 +25,8 @@ struct p2p_record_span {
   uint64_t segments;
 };
 
+#define P2P_RECORD_NO_COMM UINT64_MAX
+
 enum p2p_record_kind {
   P2P_RECORD_SEND,
   P2P_RECORD_RECEIVE,
@@ -34,7 +36,7 @@ enum p2p_record_kind {
 
 struct p2p_record_request {
   uint64_t number;         /* that no other one of the rank has */
-  uint64_t comm;           /* id of its team */
+  uint64_t comm;           /* id of its team, or P2P_RECORD_NO_COMM */
   uint64_t function, site; /* addresses, which are the same */
   int32_t handle;          /* number, or 0 */
   uint8_t kind;            /* enum p2p_record_kind */

@@ -141,7 +141,7 @@ static struct p2p_record_request record_of(const struct request *r) {
   struct p2p_record_request record;
   memset(&record, 0, sizeof(record)); /* the holes, too */
   record.number = (uintptr_t)r;
-  record.comm = r->comm->team->id;
+  record.comm = r->comm ? r->comm->team->id : P2P_RECORD_NO_COMM;
   record.function = (uintptr_t)r->function;
   record.site = (uintptr_t)r->site;
   record.handle = r->handle.fortran;

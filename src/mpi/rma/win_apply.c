@@ -186,6 +186,9 @@ bool win_change(struct win_member *m, const struct layout_span *target,
   const bool changed =
       change(m->vp->context, target, position, n, o, in, old, now);
   lock_give(&m->changing);
+  if (o->op != MPI_NO_OP) {
+    win_written(m, target);
+  }
   if (now != small) {
     native_free(now);
   }
@@ -202,5 +205,8 @@ bool win_swap(struct win_member *m, char *p, size_t n, const char *compare,
     win_write(m->vp->context, &s, 0, in, n);
   }
   lock_give(&m->changing);
+  if (same) {
+    win_written(m, &s);
+  }
   return same && memcmp(old, in, n) != 0;
 }
