@@ -61,7 +61,9 @@ has() {
   end
 }
 
-for kind in comms groups types ops infos errhandlers attributes windows; do
+OBJECTS_DIR=$work # of files
+export OBJECTS_DIR
+for kind in comms groups types ops infos errhandlers attributes windows files; do
   has "$kind"
 done
 

@@ -2,6 +2,7 @@
 
 #include "base/failure.h"
 #include "mpi/datatype/types_kept.h"
+#include "mpi/io/file_kept.h"
 #include "mpi/object/attribute.h"
 #include "mpi/object/comm_kept.h"
 #include "mpi/object/errhandler.h"
@@ -31,6 +32,7 @@ static const struct kind {
     {NULL, type_attributes_save, type_attributes_load},
     {comm_kept_obstacle, comm_kept_save, comm_kept_load},
     {win_kept_obstacle, win_kept_save, win_kept_load},
+    {file_kept_obstacle, file_kept_save, file_kept_load},
 };
 enum { KINDS = sizeof(kinds) / sizeof(*kinds) };
 

@@ -3,6 +3,7 @@
 
 #include "base/failure.h"
 #include "interpose/keep.h"
+#include "mpi/io/file_kept.h"
 #include "mpi/job/checkpoint_objects.h"
 #include "mpi/object/comm.h"
 #include "mpi/p2p/p2p_load.h"
@@ -27,6 +28,7 @@ static const char *of_mpi(const struct rank *rank) {
 int checkpoint_rank_check(const struct vp *vp, struct pems_error *error) {
   const char *function = NULL;
   win_kept_settle(vp->mpi);
+  file_kept_settle(vp->mpi);
   const char *what = of_mpi(vp->mpi);
   what = what ? what : p2p_save_stop(vp->mpi, &function);
   return what ? failure(error, ENOTSUP, "it has %s%s", what,
@@ -119,17 +121,30 @@ static int add_windows(struct rank *rank, struct checkpoint_out *out,
   return code ? code : win_kept_save_memory(rank, out, error);
 }
 
+static int add_pointers(const struct rank *rank, struct checkpoint_out *out,
+                        struct pems_error *error) {
+  struct checkpoint_writer to;
+  if (!file_kept_any(rank)) {
+    return 0;
+  }
+  checkpoint_write_begin(&to, out, CHECKPOINT_POINTERS, error);
+  file_kept_save_pointers(rank, &to);
+  return checkpoint_write_end(&to);
+}
+
 int checkpoint_rank_add(const struct vp *vp, const char *path,
                         const struct checkpoint_tail *tail,
                         struct checkpoint_sum *sum, bool *any,
                         struct pems_error *error) {
   struct checkpoint_out out;
-  *any = p2p_save_any(vp->mpi) || win_kept_any(vp->mpi);
+  *any =
+      p2p_save_any(vp->mpi) || file_kept_any(vp->mpi) || win_kept_any(vp->mpi);
   if (!*any) {
     return 0;
   }
   int code = checkpoint_create_more(&out, path, tail, error);
   code = code ? code : add_messages(vp->mpi, &out, error);
+  code = code ? code : add_pointers(vp->mpi, &out, error);
   code = code ? code : add_windows(vp->mpi, &out, error);
   code = code ? code : checkpoint_finish(&out, sum, error);
   checkpoint_close(&out);
@@ -167,6 +182,17 @@ static int load_messages(struct rank *rank, struct checkpoint_in *in,
   }
   checkpoint_read_begin(&from, in, b, error);
   p2p_load(rank, &from);
+  return checkpoint_read_end(&from);
+}
+
+static int load_pointers(const struct rank *rank, struct checkpoint_in *in,
+                         struct checkpoint_block *b, struct pems_error *error) {
+  struct checkpoint_reader from;
+  if (b->kind != CHECKPOINT_POINTERS) {
+    return 0;
+  }
+  checkpoint_read_begin(&from, in, b, error);
+  file_kept_load_pointers(rank, &from);
   return checkpoint_read_end(&from);
 }
 
@@ -208,6 +234,7 @@ int checkpoint_rank_load(struct vp *vp, struct resume *at, const char *path,
   code = code ? code : keep_load(vp, &in, error);
   code = code ? code : resume_load(vp, at, &in, &b, error);
   code = code ? code : load_messages(vp->mpi, &in, &b, error);
+  code = code ? code : load_pointers(vp->mpi, &in, &b, error);
   code = code ? code : load_windows(vp->mpi, &in, &b, error);
   code = code ? code : load_memory(vp, &in, &b, error);
   if (!code && b.kind != CHECKPOINT_END) {

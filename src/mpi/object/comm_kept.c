@@ -24,14 +24,8 @@ struct fixed {
 
 /* --- what stands in the way ---------------------------------------------- */
 
-/* Each file has a communicator of its own. */
-static bool is_made_by(const struct comm *comm, const char *start) {
-  return comm->function && strncmp(comm->function, start, strlen(start)) == 0;
-}
-
 static const char *obstacle(const struct comm *c) {
-  return is_made_by(c, "MPI_File") ? "files of MPI"
-         : c->freed                ? "communicators that calls still need"
+  return c->freed ? "communicators that calls still need"
          : c->errhandler.function && !errhandler_is_own(&c->errhandler)
              ? "an error handler of another language"
              : NULL;
