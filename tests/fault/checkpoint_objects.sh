@@ -63,7 +63,8 @@ has() {
 
 OBJECTS_DIR=$work # of files
 export OBJECTS_DIR
-for kind in comms groups types ops infos errhandlers attributes windows files; do
+for kind in comms groups types ops infos errhandlers attributes windows files \
+  requests; do
   has "$kind"
 done
 
@@ -95,7 +96,7 @@ done
 expect_clean
 end
 begin "shared windows: ranks that are of several processes"
-run --restart="$shelf" --pems-procs=3
+run --restart="$shelf/checkpoint-000003" --pems-procs=3
 expect_failure
 expect_line 'restart: rank [0-9]+ shares memory with 2 others .*: choose another --pems-procs'
 expect_clean
