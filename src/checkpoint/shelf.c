@@ -60,9 +60,13 @@ static uint64_t newest(const char *dir, const char *prefix, uint64_t below) {
   return most;
 }
 
+static void name_lock(const struct shelf *s, char path[PATH_MAX + 8]) {
+  (void)snprintf(path, PATH_MAX + 8, "%s/lock", s->dir);
+}
+
 static int lock(struct shelf *s, struct pems_error *error) {
   char path[PATH_MAX + 8];
-  snprintf(path, sizeof(path), "%s/lock", s->dir);
+  name_lock(s, path);
   s->lock = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
   if (s->lock < 0) {
     return cannot(error, errno, path);
@@ -113,6 +117,31 @@ void shelf_close(struct shelf *s) {
     close(s->lock);
   }
   s->lock = -1;
+}
+
+int shelf_mark(const struct shelf *s, uint64_t mark, struct pems_error *error) {
+  int code = whole_write_at(s->lock, &mark, sizeof(mark), 0);
+  code = code || fsync(s->lock) == 0 ? code : errno;
+  return code ? cannot(error, code, s->dir) : 0;
+}
+
+int shelf_check_mark(const struct shelf *s, uint64_t mark,
+                     struct pems_error *error) {
+  char path[PATH_MAX + 8], host[256] = "";
+  uint64_t is = 0;
+  name_lock(s, path);
+  const int fd = open(path, O_RDONLY | O_CLOEXEC);
+  const bool same =
+      fd >= 0 && whole_read_at(fd, &is, sizeof(is), 0) == 0 && is == mark;
+  if (fd >= 0) {
+    close(fd);
+  }
+  (void)gethostname(host, sizeof(host) - 1);
+  return same ? 0
+              : failure(error, EXDEV,
+                        "checkpoint: %s: on %s it is another directory than on "
+                        "the first host: name one that all hosts share",
+                        s->dir, host);
 }
 
 /* --- a checkpoint --- */

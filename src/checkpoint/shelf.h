@@ -25,6 +25,12 @@ int shelf_open(struct shelf *s, const char *dir, bool owns,
                struct pems_error *error);
 void shelf_close(struct shelf *s);
 
+/* By who owns it: leaves a number there; and by others that opened the same
+   name: is it there, or do they see another directory? */
+int shelf_mark(const struct shelf *s, uint64_t mark, struct pems_error *error);
+int shelf_check_mark(const struct shelf *s, uint64_t mark,
+                     struct pems_error *error);
+
 /* The number of the newest that is complete, or 0. */
 uint64_t shelf_newest(const struct shelf *s);
 /* The folder of a checkpoint that begins; some processes may make the same. */

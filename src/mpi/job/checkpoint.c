@@ -25,6 +25,7 @@
 #include "mpi_below/watch.h"
 #include "net/am.h"
 #include "os/bits.h"
+#include "os/clock.h"
 #include "os/native.h"
 #include "os/pages.h"
 #include "pems.h"
@@ -365,14 +366,34 @@ static int describe(struct job_setup *job, int argc, char **argv) {
              : failure(&job->error, ENOMEM, "out of memory: checkpoint");
 }
 
-int checkpoint_open_shelf(struct job_setup *job, int argc, char **argv) {
-  if (!job->options.checkpoint) {
-    return 0;
+/* Do all processes name one directory? Those of other hosts may see another
+   one. Each takes part, whatever its `code` is so far. */
+static int compare_shelves(int code, struct pems_error *error) {
+  uint64_t mark = 0;
+  if (!code && net_rank() == 0) {
+    mark = clock_ns() << 16 | ((uint64_t)getpid() & 0xffff);
+    code = shelf_mark(&all.shelf, mark, error);
+    mark = code ? 0 : mark;
   }
+  net_max(&mark, 1);
+  return code || !mark || net_rank() == 0
+             ? code
+             : shelf_check_mark(&all.shelf, mark, error);
+}
+
+static int open_shelf(struct job_setup *job) {
   int code = wish_parse(&all.wish, job->options.checkpoint, &job->error);
   code =
       code ? code
            : shelf_open(&all.shelf, all.wish.dir, net_rank() == 0, &job->error);
+  return compare_shelves(code, &job->error);
+}
+
+int checkpoint_open_shelf(struct job_setup *job, int argc, char **argv) {
+  if (!job->options.checkpoint) {
+    return 0;
+  }
+  int code = open_shelf(job);
   code = code ? code : describe(job, argc, argv);
   if (code) {
     return code;

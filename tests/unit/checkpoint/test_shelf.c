@@ -60,6 +60,23 @@ START_TEST(the_newest_is_found_and_the_oldest_goes) {
 }
 END_TEST
 
+START_TEST(another_directory_of_that_name_is_known) {
+  struct shelf s, other;
+  struct pems_error error;
+  make(&s);
+  ck_assert_int_eq(shelf_mark(&s, 4711, NULL), 0);
+  ck_assert_int_eq(shelf_open(&other, dir, false, NULL), 0);
+  ck_assert_int_eq(shelf_check_mark(&other, 4711, NULL), 0);
+  ck_assert_int_eq(shelf_check_mark(&other, 4712, &error), EXDEV);
+  ck_assert_ptr_nonnull(strstr(error.text, "that all hosts share"));
+  strcat(other.dir, "/checkpoint-000001"); /* where there is no mark */
+  ck_assert_int_eq(shelf_check_mark(&other, 4711, NULL), EXDEV);
+  ck_assert_int_eq(shelf_mark(&s, 4713, NULL), 0);
+  ck_assert_int_eq(shelf_check_mark(&s, 4713, NULL), 0);
+  drop(&s);
+}
+END_TEST
+
 START_TEST(what_is_not_complete_is_not_there) {
   struct shelf s, again;
   char folder[PATH_MAX], path[PATH_MAX];
@@ -124,6 +141,7 @@ END_TEST
 
 int main(void) {
   const TTest *const tests[] = {the_newest_is_found_and_the_oldest_goes,
+                                another_directory_of_that_name_is_known,
                                 what_is_not_complete_is_not_there,
                                 one_job_has_it,
                                 a_small_file_is_what_it_was,
