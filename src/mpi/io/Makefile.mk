@@ -7,6 +7,7 @@ libpemscore_la_SOURCES += \
   src/mpi/io/file_kept.h \
   src/mpi/io/file_manage.c \
   src/mpi/io/file_open.c \
+  src/mpi/io/file_open.h \
   src/mpi/io/file_owner.c \
   src/mpi/io/file_owner.h \
   src/mpi/io/file_shared.c \

@@ -67,12 +67,6 @@ int file_error(struct file *file, int code, const char *function);
 void file_serial_enter(void);
 void file_serial_leave(void);
 
-/* file_open.c: the handle of a rank that had it in another process, with its
-   own communicator; without a real file. And: opens that, which is there. */
-struct file *file_again(struct comm *own, const char *name, const char *path,
-                        int amode);
-int file_open_again(struct file *file, MPI_Info info);
-
 /* The same code on all ranks: that of the first rank that failed.
    Collective. */
 int file_agree(struct file *file, const char *function, int code);

@@ -2,6 +2,7 @@
 
 #include "mpi/datatype/types_kept.h"
 #include "mpi/io/file.h"
+#include "mpi/io/file_open.h"
 #include "mpi/io/file_owner.h"
 #include "mpi/object/envelope.h"
 #include "mpi/object/info.h"

@@ -1,9 +1,10 @@
 /* Opening, closing and deleting files. */
+#include "mpi/io/file_open.h"
+
 #include "base/need.h"
 #include "mpi/coll/allgather.h"
 #include "mpi/coll/barrier.h"
 #include "mpi/coll/call/coll.h"
-#include "mpi/io/file.h"
 #include "mpi/io/file_owner.h"
 #include "mpi_abi/functions.h"
 #include "mpi_abi/handle.h"

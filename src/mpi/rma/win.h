@@ -192,6 +192,16 @@ bool win_change(struct win_member *m, const struct layout_span *target,
 bool win_swap(struct win_member *m, char *p, size_t n, const char *compare,
               const char *in, char *old);
 
+/* Memory of m has been changed by a call, which a checkpoint may have already
+   (win_kept.h). */
+void win_note_change(struct win_member *m, const struct layout_span *s);
+static inline void win_written(struct win_member *m,
+                               const struct layout_span *s) {
+  if (handles_fixed) {
+    win_note_change(m, s);
+  }
+}
+
 /* win_type.c: what accumulate calls accept -------------------------------- */
 
 bool win_op_is_predefined(MPI_Op op);
@@ -236,17 +246,6 @@ struct win *win_again(struct comm *own, int flavor,
 /* Its VP, which runs, has the memory of MPI_Win_allocate_shared, which member 0
    has made. */
 void win_join_shared(const struct win *win);
-
-/* win_kept.c -------------------------------------------------------------- */
-
-/* Memory of m has been changed by a call. */
-void win_kept_change(struct win_member *m, const struct layout_span *s);
-static inline void win_written(struct win_member *m,
-                               const struct layout_span *s) {
-  if (handles_fixed) {
-    win_kept_change(m, s);
-  }
-}
 
 /* win_sync.c -------------------------------------------------------------- */
 

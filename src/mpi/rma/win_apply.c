@@ -8,11 +8,13 @@
 #include "context/residency/residency.h"
 #include "mpi/transfer/transfer.h"
 #include "mpi_below/real.h"
+#include "os/bits.h"
 #include "os/lock.h"
 #include "os/native.h"
 #include "report/trace.h"
 
 #include <limits.h>
+#include <stdatomic.h>
 #include <string.h>
 
 enum { SMALL = 512 };
@@ -116,6 +118,24 @@ void win_copy(struct context *from, const struct layout_span *s,
   if (!here) {
     transfer(from, s, to, d);
   }
+}
+
+/* --- for checkpoints --- */
+
+/* Who has changed memory looks whether it is being saved; who saves says so
+   first, and then looks at the memory. */
+void win_note_change(struct win_member *m, const struct layout_span *s) {
+  char *low;
+  atomic_thread_fence(memory_order_seq_cst);
+  const size_t n = atomic_load(&m->kept) ? span_bounds(s, &low) : 0;
+  if (!n) {
+    return;
+  }
+  const uintptr_t from = (uintptr_t)low;
+  run_queue_lock();
+  m->changed = bits_min(m->changed, from);
+  m->beyond = bits_max(m->beyond, from + n);
+  run_queue_unlock();
 }
 
 /* --- accumulates --- */

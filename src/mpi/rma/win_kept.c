@@ -70,22 +70,6 @@ void win_kept_watch(const struct rank *rank, bool on) {
   }
 }
 
-/* Who has changed memory looks whether it is being saved; who saves says so
-   first, and then looks at the memory. */
-void win_kept_change(struct win_member *m, const struct layout_span *s) {
-  char *low;
-  atomic_thread_fence(memory_order_seq_cst);
-  const size_t n = atomic_load(&m->kept) ? span_bounds(s, &low) : 0;
-  if (!n) {
-    return;
-  }
-  const uintptr_t from = (uintptr_t)low;
-  run_queue_lock();
-  m->changed = bits_min(m->changed, from);
-  m->beyond = bits_max(m->beyond, from + n);
-  run_queue_unlock();
-}
-
 /* --- saving --------------------------------------------------------------- */
 
 /* Places in the program, and its memory, are where they were. */

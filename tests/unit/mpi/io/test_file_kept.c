@@ -10,6 +10,7 @@
 #include "../check_shortage.h"
 #include "check_main.h"
 #include "mpi/io/file.h"
+#include "mpi/io/file_open.h"
 #include "mpi/io/file_owner.h"
 
 enum { ID = 77 };
