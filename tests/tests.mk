@@ -343,6 +343,7 @@ tests_unit_mpi_coll_test_persistent_coll_LDFLAGS = $(WRAP_MEMORY)
 tests_unit_mpi_comm_test_comm_from_group_LDFLAGS = $(WRAP_MEMORY)
 tests_unit_mpi_comm_test_comm_shortage_LDFLAGS = $(WRAP_MEMORY)
 tests_unit_mpi_io_test_file_access_LDFLAGS = $(WRAP_MEMORY)
+tests_unit_mpi_io_test_file_kept_LDFLAGS = $(WRAP_MEMORY)
 tests_unit_mpi_object_test_group_LDFLAGS = $(WRAP_MEMORY)
 tests_unit_mpi_object_test_shortage_LDFLAGS = $(WRAP_MEMORY)
 tests_unit_mpi_object_test_type_attribute_LDFLAGS = $(WRAP_MEMORY)
@@ -353,6 +354,7 @@ tests_unit_mpi_verify_test_verify_shortage_LDFLAGS = $(WRAP_MEMORY)
 tests_unit_mpi_verify_test_deadlock_LDFLAGS = $(WRAP_MEMORY) \
   -Wl,--wrap=net_size,--wrap=net_rank,--wrap=am_send,--wrap=am_register \
   -Wl,--wrap=am_counts,--wrap=dispatch_state_locked,--wrap=thread_start
+tests_unit_mpi_rma_test_win_kept_LDFLAGS = $(WRAP_MEMORY)
 tests_unit_mpi_rma_test_win_shortage_LDFLAGS = $(WRAP_MEMORY)
 tests_unit_os_test_whole_LDFLAGS = -Wl,--wrap=pread,--wrap=pwrite \
   -Wl,--wrap=write

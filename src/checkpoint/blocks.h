@@ -21,6 +21,8 @@ enum checkpoint_kind {
   CHECKPOINT_OBJECTS, /* of MPI, that its program has */
   /* Its requests, and messages that it has not received: */
   CHECKPOINT_MESSAGES,
+  CHECKPOINT_POINTERS, /* shared ones of files that it owns */
+  CHECKPOINT_WINDOWS,  /* what others have done to its windows */
   /* What it has of its process and of the C library (interpose/keep.h): */
   CHECKPOINT_SIGNALS = 32,   /* its actions */
   CHECKPOINT_TIMERS,         /* its interval timers */

@@ -33,6 +33,13 @@ static void print(const char *folder, const struct manifest *m) {
   print_when(m->time);
   printf("%-10s %llu\n", "superstep", (unsigned long long)m->superstep);
   printf("%-10s %d\n", "ranks", m->v);
+  printf("%-10s ", "with");
+  if (m->messages) {
+    printf("messages, requests or windows of %llu ranks\n",
+           (unsigned long long)m->messages);
+  } else {
+    printf("no messages\n");
+  }
   printf("%-10s %s\n", "size", size_format(bytes, size, sizeof(size)));
 }
 

@@ -30,6 +30,7 @@ libpems_la_SOURCES += \
   src/interpose/stdio.h \
   src/interpose/steps.c \
   src/interpose/steps.h \
+  src/interpose/sysv.c \
   src/interpose/tag.c \
   src/interpose/tag.h \
   src/interpose/thread.c

@@ -194,6 +194,7 @@ struct descriptors_saved {
 struct descriptor_saved {
   int32_t flags, kept; /* of the open file, and of the descriptor */
   int64_t offset;      /* or -1 */
+  int32_t of;          /* a copy of this one; or -1 */
   char path[PATH_MAX];
 };
 
@@ -204,6 +205,46 @@ static int count_one(const struct vp *vp, int fd, void *arg) {
   return 0;
 }
 
+/* Are they one open file, made by dup? The rank has stopped, so the offset is
+   nobody's meanwhile. */
+static bool are_one(int a, int b) {
+  struct stat x, y;
+  if (fstat(a, &x) != 0 || fstat(b, &y) != 0 || !S_ISREG(x.st_mode) ||
+      x.st_dev != y.st_dev || x.st_ino != y.st_ino) {
+    return false;
+  }
+  const off_t at = lseek(a, 0, SEEK_CUR);
+  bool one = at >= 0 && lseek(b, 0, SEEK_CUR) == at;
+  if (one) {
+    one =
+        lseek(a, at + 1, SEEK_SET) == at + 1 && lseek(b, 0, SEEK_CUR) == at + 1;
+    (void)lseek(a, at, SEEK_SET);
+  }
+  return one;
+}
+
+struct looking {
+  int fd;
+  int first; /* that it is a copy of, or fd itself */
+};
+
+static int look_for_first(const struct vp *vp, int fd, void *arg) {
+  struct looking *const l = arg;
+  (void)vp;
+  if (fd == l->fd || are_one(fd, l->fd)) {
+    l->first = fd;
+    return 1;
+  }
+  return 0;
+}
+
+/* The one that comes before it, of which it is a copy; or -1. */
+static int original_of(const struct vp *vp, int fd) {
+  struct looking l = {fd, fd};
+  (void)descriptors_each(vp, look_for_first, &l);
+  return l.first == fd ? -1 : l.first;
+}
+
 struct saving {
   struct checkpoint_out *o;
   struct pems_error *error;
@@ -212,7 +253,7 @@ struct saving {
 static int save_one(const struct vp *vp, int fd, void *arg) {
   const struct saving *const to = arg;
   struct descriptor_saved s;
-  (void)vp;
+  memset(&s, 0, offsetof(struct descriptor_saved, path)); /* the holes, too */
   const int code = descriptor_path(fd, s.path);
   if (code) {
     return failure(to->error, code, "its file %d: %s", fd, strerror(code));
@@ -220,6 +261,7 @@ static int save_one(const struct vp *vp, int fd, void *arg) {
   s.flags = fcntl(fd, F_GETFL);
   s.kept = fcntl(fd, F_GETFD);
   s.offset = lseek(fd, 0, SEEK_CUR);
+  s.of = original_of(vp, fd);
   return checkpoint_put(
       to->o, CHECKPOINT_FILE, (uint64_t)fd, &s,
       offsetof(struct descriptor_saved, path) + strlen(s.path) + 1, to->error);
@@ -238,7 +280,8 @@ int descriptors_save(const struct vp *vp, struct checkpoint_out *o,
 /* Returns an errno value. */
 static int open_again(const struct descriptor_saved *s, int number) {
   const int flags = s->flags & ~(O_CREAT | O_EXCL | O_TRUNC | O_CLOEXEC);
-  const int fd = open(s->path, flags | O_CLOEXEC);
+  const int fd = s->of >= 0 ? fcntl(s->of, F_DUPFD_CLOEXEC, 0)
+                            : open(s->path, flags | O_CLOEXEC);
   if (fd < 0) {
     return errno;
   }

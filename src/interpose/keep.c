@@ -17,6 +17,7 @@ static const char *in_the_way(const struct vp *vp) {
          : keys_has_shared(vp)     ? "keys of threads' data of a shared library"
          : itimers_has_others()    ? "timers of timer_create"
          : vp->mapped              ? "mappings of files, or shared ones"
+         : vp->attached            ? "System V's shared memory"
                                    : NULL;
 }
 

@@ -1,4 +1,4 @@
-/* open and its kin, interposed: the files that programs of jobs with
+/* open, dup and their kin, interposed: the files that programs of jobs with
    checkpoints open get numbers of their own (descriptor.h), and their sockets
    are known. */
 #define _GNU_SOURCE
@@ -127,4 +127,38 @@ EXPORT int accept(int fd, struct sockaddr *from, socklen_t *n) {
 EXPORT int accept4(int fd, struct sockaddr *from, socklen_t *n, int flags) {
   INTERPOSE_REAL(accept4)
   return result(real(fd, from, n, flags), CALLER);
+}
+
+/* --- copies --- */
+
+EXPORT int dup(int fd) {
+  INTERPOSE_REAL(dup)
+  return result(real(fd), CALLER);
+}
+
+/* A number that the program wants is what it gets. */
+static int control(__typeof__(fcntl) *real, int fd, int command, long argument,
+                   const void *caller) {
+  const int is = real(fd, command, argument);
+  return command == F_DUPFD || command == F_DUPFD_CLOEXEC ? result(is, caller)
+                                                          : is;
+}
+
+/* Whatever the argument is, it has a register of its own. */
+#define TAKE_ARGUMENT(argument)                                                \
+  va_list args;                                                                \
+  va_start(args, command);                                                     \
+  const long argument = va_arg(args, long);                                    \
+  va_end(args);
+
+EXPORT int fcntl(int fd, int command, ...) {
+  INTERPOSE_REAL(fcntl)
+  TAKE_ARGUMENT(argument)
+  return control(real, fd, command, argument, CALLER);
+}
+
+EXPORT int fcntl64(int fd, int command, ...) {
+  INTERPOSE_REAL(fcntl64)
+  TAKE_ARGUMENT(argument)
+  return control(real, fd, command, argument, CALLER);
 }

@@ -66,7 +66,7 @@ void handles_fix(int ranks);
    process. False: it is none, or in use. */
 bool handle_restore(struct handle *h, int number);
 /* The object of a rank with the next number above `number` (0: any), or NULL.
-   For that rank's thread. */
+   For that rank's thread, or while it has stopped. */
 struct handle *handle_next(int rank, int number);
 
 void *handle_fixed_address(struct handle *h);

@@ -143,6 +143,17 @@ static bool is_thread_data(const struct context *c, uint64_t at, size_t n) {
   return found;
 }
 
+static bool is_in(uint64_t at, size_t n, const void *from, const void *to) {
+  return at >= (uintptr_t)from && at + n <= (uintptr_t)to;
+}
+
+bool resume_covers(const struct vp *vp, uint64_t at, size_t n) {
+  return is_in(at, n, vp->stack, vp->stack_begin) ||
+         is_thread_data(vp->context, at, n) ||
+         (n && context_covers(vp->context, (const char *)at) &&
+          context_covers(vp->context, (const char *)at + n - 1));
+}
+
 static int load_stack(struct vp *vp, const struct resume *at,
                       struct checkpoint_in *in, struct checkpoint_block *b,
                       struct pems_error *error) {

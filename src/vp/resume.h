@@ -39,6 +39,8 @@ int resume_save(struct vp *vp, struct resume *at, struct checkpoint_out *o,
    resume_save has written, but for *at. *b is then the block behind it. */
 int resume_load(struct vp *vp, struct resume *at, struct checkpoint_in *in,
                 struct checkpoint_block *b, struct pems_error *error);
+/* When it has been loaded: are these addresses of memory that it has? */
+bool resume_covers(const struct vp *vp, uint64_t at, size_t n);
 /* Then: it goes on. */
 _Noreturn void resume_go(struct vp *vp, struct resume *at);
 

@@ -68,9 +68,10 @@ struct vp {
   sigjmp_buf leave;   /* where exit() goes */
   sigjmp_buf outside; /* and where its program ends, in this process */
   char *stack_begin;  /* end of its program's frames */
-  long unsaved; /* what of MPI no checkpoint can save: sessions and the like */
-  long native;  /* blocks of the C library's on its behalf, */
-  long mapped;  /* and mappings, both not in its context */
+  long unsaved;  /* what of MPI no checkpoint can save: sessions and the like */
+  long native;   /* blocks of the C library's on its behalf, */
+  long mapped;   /* and mappings, both not in its context */
+  long attached; /* segments of System V's shared memory */
   atomic_int files; /* descriptors that it may have: interpose/descriptor.h */
   struct stdio_streams *streams; /* open ones, or NULL: interpose/stdio.h */
   uint64_t superstep;  /* calls at which a checkpoint could be taken, so far */

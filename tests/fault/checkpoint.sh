@@ -115,8 +115,8 @@ end
 
 # --- what cannot be saved ---
 
-for kind in window:'windows' request:'a request of MPI_Grequest_start' \
-  mapping:'mappings' thread:'threads' pipe:'a file is open: pipe'; do
+for kind in class:'error classes' mapping:'mappings' thread:'threads' \
+  pipe:'a file is open: pipe'; do
   rm -rf "$shelf"
   begin "in the way: ${kind%%:*}"
   run -n 3 --pems-checkpoint="$shelf,every=2" "$saved" 12 0 "${kind%%:*}"

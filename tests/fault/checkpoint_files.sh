@@ -87,7 +87,8 @@ fi
 for what in removed:'removed, or replaced' replaced:'removed, or replaced' \
   temporary:'C library' wide:'wide characters' folder:'open directory' \
   socket:'socket' pipe:'pipe' process:'pipe' fifo:'fifo' \
-  terminal:'ptmx' timer:'timer_create' copy:'a file is open: .*raw.1'; do
+  terminal:'ptmx' timer:'timer_create' copy:'a file is open: .*raw.1' \
+  segment:"System V's"; do
   fresh
   begin "in the way: ${what%%:*}"
   run -n 3 --pems-procs=1 --pems-checkpoint="$shelf,every=2" "$kept" 12 "$files" "$hold" \

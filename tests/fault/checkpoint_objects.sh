@@ -61,9 +61,46 @@ has() {
   end
 }
 
-for kind in comms groups types ops infos errhandlers attributes; do
+OBJECTS_DIR=$work # of files
+export OBJECTS_DIR
+for kind in comms groups types ops infos errhandlers attributes windows files \
+  requests; do
   has "$kind"
 done
+
+compile shared
+begin "shared windows: without checkpoints"
+run -n 6 --pems-procs=2 "$program" 5
+expect_status 0
+expect_silence
+cp "$out" "$work/reference"
+end
+rm -rf "$shelf"
+begin "shared windows: from each of its checkpoints"
+run -n 6 --pems-procs=2 --pems-memory=64M \
+  --pems-checkpoint="$shelf,every=1,keep=99" "$program" 5
+expect_status 0
+expect_silence
+cmp -s "$work/reference" "$out" || fault "checkpoints change the output"
+number=0
+for checkpoint in "$shelf"/checkpoint-*; do
+  number=$((number + 1))
+  case $((number % 3)) in
+    0) set -- --pems-procs=1 --pems-memory=64M --pems-k=1 ;;
+    1) set -- --pems-procs=1 --pems-io=mmap ;;
+    2) set -- --pems-procs=2 --pems-swapin=lazy ;;
+  esac
+  resumes "$work/reference" --restart="$checkpoint" "$@"
+done
+[ "$number" -ge 5 ] || fault "too few checkpoints: $number"
+expect_clean
+end
+begin "shared windows: ranks that are of several processes"
+run --restart="$shelf/checkpoint-000003" --pems-procs=3
+expect_failure
+expect_line 'restart: rank [0-9]+ shares memory with 2 others .*: choose another --pems-procs'
+expect_clean
+end
 if command -v "${PEMSFORT:-pemsfort}" >/dev/null; then
   has fortran
 else

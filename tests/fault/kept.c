@@ -19,6 +19,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/shm.h>
 #include <sys/socket.h>
 #include <sys/time.h>
 #include <time.h>
@@ -30,11 +31,12 @@ static const char *dir, *kind = "";
 static volatile sig_atomic_t signals;
 static pthread_key_t key, unused;
 static FILE *out, *in, *own, *other;
-static int raw, all_of_them;
+static int raw, all_of_them, copy;
 static char buffer[700]; /* of `own` */
 static DIR *folder;
 static int ends[2];
 static timer_t timer;
+static void *attached;
 
 static void fail(const char *what) {
   fprintf(stderr, "rank %d: %s\n", rank, what);
@@ -63,8 +65,9 @@ static void begin(void) {
   in = fopen(path("in", -1), "r");
   own = fopen(path("own", rank), "w+");
   raw = open(path("raw", rank), O_RDWR | O_CREAT | O_TRUNC, 0666);
+  copy = dup(raw);
   all_of_them = open(path("all", -1), O_WRONLY | O_CREAT | O_APPEND, 0666);
-  if (!out || !in || !own || raw < 0 || all_of_them < 0 ||
+  if (!out || !in || !own || raw < 0 || copy < 0 || all_of_them < 0 ||
       setvbuf(own, buffer, _IOFBF, sizeof(buffer)) != 0) {
     fail("files cannot be opened");
   }
@@ -98,7 +101,7 @@ static long look(int s) {
   fprintf(out, "rank %d, step %d: %ld\n", rank, s, number);
   fprintf(own, "%d%*d\n", rank, 7 + s * 13 % 40, s);
   snprintf(text, sizeof(text), "%8d\n", s * 3);
-  if (write(raw, text, 9) != 9 || lseek(raw, -9, SEEK_CUR) < 0 ||
+  if (write(s % 2 ? copy : raw, text, 9) != 9 || lseek(raw, -9, SEEK_CUR) < 0 ||
       read(raw, text, 9) != 9) {
     fail("a file is lost");
   }
@@ -166,7 +169,11 @@ static void take(void) {
   } else if (is("timer")) {
     timer_create(CLOCK_MONOTONIC, &event, &timer);
   } else if (is("copy")) {
-    ends[0] = dup(raw);
+    ends[0] = dup2(raw, 99);
+  } else if (is("segment")) {
+    const int id = shmget(IPC_PRIVATE, 4096, IPC_CREAT | 0600);
+    attached = shmat(id, NULL, 0);
+    shmctl(id, IPC_RMID, NULL);
   }
 }
 
@@ -179,6 +186,8 @@ static void give(void) {
     closedir(folder);
   } else if (is("timer")) {
     timer_delete(timer);
+  } else if (is("segment")) {
+    shmdt(attached);
   } else if (is("process")) {
     pclose(other);
   } else if (is("pipe")) {

@@ -4,8 +4,8 @@
 
      saved STEPS MS [KIND [HOLD]]
 
-   KIND: what rank 1 has from step 2 to step 5 that cannot be saved; or dup, all
-   calls are on a duplicate of MPI_COMM_WORLD. Ranks stop
+   KIND: what rank 1 has from step 2 on that cannot be saved; or dup, all calls
+   are on a duplicate of MPI_COMM_WORLD. Ranks stop
    before step N while there is a file HOLD.N. */
 #include <mpi.h>
 #include <pthread.h>
@@ -23,9 +23,6 @@ static char text[1 << 16];
 static _Thread_local long seen = 1;
 static const char *kind = "";
 static MPI_Comm world = MPI_COMM_WORLD;
-static MPI_Win window;
-static MPI_Request request;
-static int number;
 
 static void at_end(void) {
   if (rank == 0) {
@@ -37,21 +34,6 @@ static void *idle(void *arg) {
   return arg;
 }
 
-static int query(void *state, MPI_Status *s) {
-  (void)state, (void)s;
-  return MPI_SUCCESS;
-}
-
-static int free_state(void *state) {
-  (void)state;
-  return MPI_SUCCESS;
-}
-
-static int cancel(void *state, int done) {
-  (void)state, (void)done;
-  return MPI_SUCCESS;
-}
-
 static int is(const char *what) {
   return strcmp(kind, what) == 0;
 }
@@ -61,8 +43,9 @@ static void take(void) {
   if (rank != 1) {
     return;
   }
-  if (is("request")) {
-    MPI_Grequest_start(query, free_state, cancel, NULL, &request);
+  if (is("class")) {
+    int number;
+    MPI_Add_error_class(&number);
   } else if (is("mapping")) {
     (void)mmap(NULL, 4096, PROT_READ, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   } else if (is("thread")) {
@@ -71,17 +54,6 @@ static void take(void) {
   } else if (is("pipe")) {
     int ends[2];
     (void)!pipe(ends);
-  }
-}
-
-static void give(void) {
-  if (is("window")) {
-    MPI_Win_free(&window);
-  } else if (rank != 1) {
-    return;
-  } else if (is("request")) {
-    MPI_Grequest_complete(request);
-    MPI_Wait(&request, MPI_STATUS_IGNORE);
   }
 }
 
@@ -141,18 +113,11 @@ int main(int argc, char **argv) {
   for (int s = 0; s < steps; s++) {
     if (s == 2) {
       take();
-      if (is("window")) {
-        MPI_Win_create(&number, sizeof(number), 1, MPI_INFO_NULL,
-                       MPI_COMM_WORLD, &window);
-      }
     }
     if (argc > 4) {
       stop_before(s, argv[4]);
     }
     step(s, a, all, words);
-    if (s == 5) {
-      give();
-    }
     usleep(1000 * (unsigned)ms);
   }
   if (rank == 0) {

@@ -102,6 +102,14 @@ expect_line 'rank 5: '
 expect_hosts_clean 10
 end
 
+begin "a directory of checkpoints that the hosts do not share"
+run_hosts -n 8 --pems-checkpoint=/dev/shm/checkpoints "$program" none 0
+expect_status 2
+expect_line 'checkpoint: /dev/shm/checkpoints: not the directory that it is on the first host: name one that all hosts share'
+rm -rf "$HOSTS_DIR"/shm/*/checkpoints
+expect_hosts_clean 10
+end
+
 begin "a process that is stopped for 10 s, and a slow link"
 start_hosts -n 4 --pems-k=1 --pems-memory=200M "$program" none 0 48
 hosts_slow nodeB 20mbit

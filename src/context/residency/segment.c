@@ -24,9 +24,10 @@
 struct segment {
   char *memory;
   size_t n;
-  struct spill *file; /* NULL: it never leaves memory */
-  uint64_t at;        /* its place in the file */
-  const char *dir;    /* of the file, for messages */
+  struct segment *next; /* of those that lie in places */
+  struct spill *file;   /* NULL: it never leaves memory */
+  uint64_t at;          /* its place in the file */
+  const char *dir;      /* of the file, for messages */
 
   struct lock lock;
   int here;           /* contexts that have it, and are in memory for I/O */
@@ -46,8 +47,23 @@ struct segment_link {
   struct segment_link *other; /* of the segment's */
 };
 
+/* Where they lie, if that is to be the same in other processes. */
+static struct {
+  uintptr_t start; /* 0: anywhere */
+  size_t each, all;
+  struct segment *first; /* under the residency's lock */
+} places;
+
 char *segment_memory(const struct segment *s) {
   return s->memory;
+}
+
+size_t segment_size(const struct segment *s) {
+  return s->n;
+}
+
+bool segments_hold(const void *p) {
+  return places.start && (uintptr_t)p - places.start < places.all;
 }
 
 /* --- what counts --- */
@@ -260,12 +276,88 @@ void segments_forget(struct context *c) {
   }
 }
 
+/* --- where --- */
+
+void segments_place(uintptr_t start, size_t n, int ranks) {
+  places.start = start;
+  places.all = n;
+  places.each = bits_align_down(n / (size_t)ranks, PAGE);
+}
+
+/* One that has some of n bytes at p, or NULL. */
+static const struct segment *in_the_way_locked(uintptr_t p, size_t n) {
+  const struct segment *s = places.first;
+  while (s &&
+         ((uintptr_t)s->memory >= p + n || (uintptr_t)s->memory + s->n <= p)) {
+    s = s->next;
+  }
+  return s;
+}
+
+/* Free addresses of a rank, or 0. */
+static uintptr_t find_locked(int rank, size_t n) {
+  const struct segment *s;
+  uintptr_t p = places.start + places.each * (size_t)rank;
+  const uintptr_t end = p + places.each;
+  while (p <= end && n <= end - p && (s = in_the_way_locked(p, n))) {
+    p = (uintptr_t)s->memory + s->n;
+  }
+  return p <= end && n <= end - p ? p : 0;
+}
+
+static void take_place_locked(struct segment *s, uintptr_t at) {
+  s->memory = (char *)at;
+  s->next = places.first;
+  places.first = s;
+}
+
+static void leave_place(struct segment *s) {
+  ledger_lock();
+  struct segment **link = &places.first;
+  while (*link && *link != s) {
+    link = &(*link)->next;
+  }
+  if (*link) {
+    *link = s->next;
+  }
+  ledger_unlock();
+}
+
+/* An address for its memory, which is its own from now on; or NULL. */
+static void *choose(struct segment *s, const struct context *c, void *at) {
+  ledger_lock();
+  const uintptr_t p = at             ? (uintptr_t)at
+                      : places.start ? find_locked(c->rank, s->n)
+                                     : 0;
+  if (p && !in_the_way_locked(p, s->n)) {
+    take_place_locked(s, p);
+  }
+  ledger_unlock();
+  return s->memory;
+}
+
 /* --- making and freeing --- */
 
-static char *map_memory(size_t n) {
-  void *const p = mmap(NULL, n, PROT_READ | PROT_WRITE,
-                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+static char *map_memory(void *at, size_t n) {
+  void *const p = mmap(at, n, PROT_READ | PROT_WRITE,
+                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE |
+                           (at ? MAP_FIXED_NOREPLACE : 0),
+                       -1, 0);
   return p == MAP_FAILED ? NULL : p;
+}
+
+/* `at` NULL: where there is room. */
+static int map_at(struct segment *s, const struct context *c, void *at) {
+  void *const place = choose(s, c, at);
+  s->memory = place ? map_memory(place, s->n) : NULL;
+  if (!s->memory) {
+    leave_place(s);
+  }
+  if (!s->memory && at) {
+    return EEXIST;
+  }
+  s->memory = s->memory ? s->memory : map_memory(NULL, s->n);
+  return s->memory ? 0 : ENOMEM;
 }
 
 /* Its place on the disk, which is not the memory yet. */
@@ -285,7 +377,8 @@ static int map_file(struct segment *s) {
   return error;
 }
 
-int segment_make(struct segment **out, struct context *c, size_t n) {
+int segment_make_at(struct segment **out, struct context *c, size_t n,
+                    void *at) {
   struct segment *s = native_zalloc(1, sizeof(*s));
   if (!s) {
     return ENOMEM;
@@ -293,8 +386,7 @@ int segment_make(struct segment **out, struct context *c, size_t n) {
   lock_init(&s->lock, LOCK_SEGMENT);
   s->n = bits_align_up(n, PAGE);
   s->dir = store_dir(c);
-  s->memory = map_memory(s->n);
-  int code = s->memory ? 0 : ENOMEM;
+  int code = map_at(s, c, at);
   if (!code && (store_swaps() || store_mapped())) {
     code = map_file(s);
   }
@@ -310,10 +402,15 @@ int segment_make(struct segment **out, struct context *c, size_t n) {
   return code;
 }
 
+int segment_make(struct segment **out, struct context *c, size_t n) {
+  return segment_make_at(out, c, n, NULL);
+}
+
 void segment_free(struct segment *s) {
   if (!s) {
     return;
   }
+  leave_place(s);
   if (s->memory) {
     munmap(s->memory, s->n);
   }

@@ -8,21 +8,33 @@
 #ifndef PEMS_CONTEXT_RESIDENCY_SEGMENT_H
 #define PEMS_CONTEXT_RESIDENCY_SEGMENT_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 struct context;
 struct segment;
 
+/* From now on each lies where only those lie that the same rank was the first
+   to have: every rank has its part of n bytes from `start` on. One that finds
+   no room there lies elsewhere. Before any is made. */
+void segments_place(uintptr_t start, size_t n, int ranks);
+/* Is it an address of such a place? */
+bool segments_hold(const void *p);
+
 /* n bytes (more than 0) of zeros, with a place on the disk of c, which is held,
    and is the first to have it, as by segment_join. Returns 0, or an errno
    value: ENOMEM, or ENOSPC: the disk has no room. Must not be called with a
    lock held. */
 int segment_make(struct segment **s, struct context *c, size_t n);
+/* The same, at an address that one had in another process: EEXIST if that is
+   taken. */
+int segment_make_at(struct segment **s, struct context *c, size_t n, void *at);
 /* Frees it, when all have parted from it. NULL is allowed. */
 void segment_free(struct segment *s);
 /* A multiple of the page size. */
 char *segment_memory(const struct segment *s);
+size_t segment_size(const struct segment *s);
 
 /* c, which is held, has it, too, and is to wait for room for it then
    (residency_charge); or has it no more. 0 or ENOMEM. */

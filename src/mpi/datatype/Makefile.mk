@@ -6,6 +6,8 @@ libpemscore_la_SOURCES += \
   src/mpi/datatype/contents_make.c \
   src/mpi/datatype/layout.c \
   src/mpi/datatype/layout.h \
+  src/mpi/datatype/layout_kept.c \
+  src/mpi/datatype/layout_kept.h \
   src/mpi/datatype/named.c \
   src/mpi/datatype/named.h \
   src/mpi/datatype/pack.c \
@@ -19,6 +21,7 @@ UNIT_TESTS += \
   tests/unit/mpi/datatype/test_array_part \
   tests/unit/mpi/datatype/test_contents \
   tests/unit/mpi/datatype/test_layout \
+  tests/unit/mpi/datatype/test_layout_kept \
   tests/unit/mpi/datatype/test_layout_shortage \
   tests/unit/mpi/datatype/test_segments
 EXTRA_DIST += src/mpi/datatype/README.md

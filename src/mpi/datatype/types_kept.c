@@ -91,14 +91,24 @@ static void list_free(struct list *l) {
   native_free(l->node);
 }
 
+static bool all_known(struct list *l) {
+  bool known = !l->failed;
+  for (int i = 0; i < l->n && known; i++) {
+    known = contents_make_knows(l->node[i].contents.combiner);
+  }
+  list_free(l);
+  return known;
+}
+
 const char *types_kept_obstacle(const struct rank *rank) {
   struct list l = list_of(rank);
-  bool known = true;
-  for (int i = 0; i < l.n && known; i++) {
-    known = contents_make_knows(l.node[i].contents.combiner);
-  }
-  list_free(&l);
-  return known ? NULL : "datatypes that cannot be made anew";
+  return all_known(&l) ? NULL : "datatypes that cannot be made anew";
+}
+
+static void save_part(const struct list *l, MPI_Datatype type,
+                      struct parcel *to) {
+  const struct part p = {place_of(l, type), type};
+  parcel_put(to, &p, sizeof(p));
 }
 
 static void save_contents(const struct list *l, const struct contents *c,
@@ -109,8 +119,7 @@ static void save_contents(const struct list *l, const struct contents *c,
   parcel_put(to, c->n, (size_t)c->nn * sizeof(*c->n));
   parcel_put_number(to, c->ntypes);
   for (MPI_Count i = 0; i < c->ntypes; i++) {
-    const struct part p = {place_of(l, c->types[i]), c->types[i]};
-    parcel_put(to, &p, sizeof(p));
+    save_part(l, c->types[i], to);
   }
 }
 
@@ -217,6 +226,47 @@ int types_kept_load(struct rank *rank, struct parcel *from) {
     code = code ? code : load_handle(from, made[i], &held[i]);
   }
   if (!code) {
+    release(made, held, n);
+  }
+  native_free(made);
+  native_free(held);
+  return code;
+}
+
+/* --- one of them ---------------------------------------------------------- */
+
+bool types_kept_knows(MPI_Datatype type) {
+  struct list l = {0};
+  add(&l, type);
+  return all_known(&l);
+}
+
+void types_kept_save_one(MPI_Datatype type, struct parcel *to) {
+  struct list l = {0};
+  add(&l, type);
+  to->failed |= l.failed;
+  parcel_put_number(to, l.n);
+  for (int i = 0; i < l.n; i++) {
+    save_contents(&l, &l.node[i].contents, to);
+  }
+  save_part(&l, type, to);
+  list_free(&l);
+}
+
+int types_kept_load_one(MPI_Datatype *type, struct parcel *from) {
+  struct part part = {-1, MPI_DATATYPE_NULL};
+  const int n = (int)parcel_number(from);
+  MPI_Datatype *const made = native_zalloc((size_t)n + 1, sizeof(MPI_Datatype));
+  bool *const held = native_zalloc((size_t)n + 1, sizeof(*held));
+  int code = made && held ? 0 : ENOMEM;
+  for (int i = 0; i < n && !code; i++) {
+    code = load_type(from, made, i);
+  }
+  parcel_get(from, &part, sizeof(part));
+  code = code || part.place < n ? code : EILSEQ;
+  if (!code) {
+    *type = part.place < 0 ? part.predefined : made[part.place];
+    held[part.place < 0 ? n : part.place] = true;
     release(made, held, n);
   }
   native_free(made);

@@ -6,11 +6,20 @@
 #include "checkpoint/parcel.h"
 #include "mpi/object/rank.h"
 
+#include <mpi.h>
+#include <stdbool.h>
+
 /* What one of them is that cannot be saved, or NULL. */
 const char *types_kept_obstacle(const struct rank *rank);
 /* On the rank's thread. */
 void types_kept_save(const struct rank *rank, struct parcel *to);
 /* An errno value, or 0. */
 int types_kept_load(struct rank *rank, struct parcel *from);
+
+/* One datatype of the real library, with all that it is made of, and one that
+   looks like it: to be freed by the real library unless it is predefined. */
+bool types_kept_knows(MPI_Datatype type);
+void types_kept_save_one(MPI_Datatype type, struct parcel *to);
+int types_kept_load_one(MPI_Datatype *type, struct parcel *from);
 
 #endif

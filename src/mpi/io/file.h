@@ -26,14 +26,16 @@ struct file {
   struct comm *comm; /* a private one of those who opened it */
   MPI_File real;
   char *name;
-  int amode;               /* as the program gave it */
-  size_t etype;            /* bytes of the view's etype */
-  uint64_t views;          /* how often the view was set */
-  bool converts;           /* the view's representation is not native */
-  bool external;           /* it is external32 */
-  int lost;                /* class of the last write since MPI_File_sync that
-                              did not reach the file; or MPI_SUCCESS */
-  bool atomic;             /* MPI_File_set_atomicity */
+  char *path;     /* of its root, for checkpoints; NULL: none are taken, or it
+                     cannot be told */
+  int amode;      /* as the program gave it */
+  size_t etype;   /* bytes of the view's etype */
+  uint64_t views; /* how often the view was set */
+  bool converts;  /* the view's representation is not native */
+  bool external;  /* it is external32 */
+  int lost;       /* class of the last write since MPI_File_sync that
+                     did not reach the file; or MPI_SUCCESS */
+  bool atomic;    /* MPI_File_set_atomicity */
   enum file_last last;     /* the same on all ranks */
   struct request *written; /* done when all have made the last collective
                               write; or NULL */

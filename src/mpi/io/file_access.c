@@ -177,7 +177,8 @@ int file_call(MPI_File handle, file_access_fn *access, struct file_transfer a,
   return file_error(file, code, a.function);
 }
 
-static const struct request_class request_class = {.name = "file access"};
+static const struct request_class request_class = {.name = "file access",
+                                                   .past = true};
 
 int file_request(MPI_File handle, file_access_fn *access,
                  struct file_transfer a, MPI_Request *request) {

@@ -1,15 +1,19 @@
 /* Opening, closing and deleting files. */
+#include "mpi/io/file_open.h"
+
 #include "base/need.h"
 #include "mpi/coll/allgather.h"
 #include "mpi/coll/barrier.h"
 #include "mpi/coll/call/coll.h"
-#include "mpi/io/file.h"
 #include "mpi/io/file_owner.h"
 #include "mpi_abi/functions.h"
+#include "mpi_abi/handle.h"
 #include "mpi_below/real.h"
 #include "os/native.h"
 
+#include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 
@@ -38,16 +42,43 @@ static int real_amode(const struct file *file) {
   return file->amode & ~without;
 }
 
-static int open_real(struct file *file, MPI_Info info) {
+static int open_as(struct file *file, const char *name, int amode,
+                   MPI_Info info) {
   allow_many_files();
   file_serial_enter();
-  const int code = real.File_open(MPI_COMM_SELF, file->name, real_amode(file),
-                                  info, &file->real);
+  const int code =
+      real.File_open(MPI_COMM_SELF, name, amode, info, &file->real);
   file_serial_leave();
   if (code) {
     file->real = MPI_FILE_NULL;
   }
   return code;
+}
+
+/* A checkpoint opens it again whatever the working directory is then. What is
+   before a colon may be the kind of its file system. */
+static void find_path(struct file *file) {
+  const char *const colon = strchr(file->name, ':');
+  char path[PATH_MAX];
+  const bool found =
+      realpath(file->name, path) || (colon && realpath(colon + 1, path));
+  file->path = found ? need_alloc(strlen(path) + 1, "file") : NULL;
+  if (found) {
+    strcpy(file->path, path);
+  }
+}
+
+static int open_real(struct file *file, MPI_Info info) {
+  const int code = open_as(file, file->name, real_amode(file), info);
+  if (!code && handles_fixed) {
+    find_path(file);
+  }
+  return code;
+}
+
+int file_open_again(struct file *file, MPI_Info info) {
+  return open_as(file, file->path,
+                 real_amode(file) & ~(MPI_MODE_CREATE | MPI_MODE_EXCL), info);
 }
 
 static void close_real(struct file *file) {
@@ -58,23 +89,17 @@ static void close_real(struct file *file) {
   }
 }
 
-static struct file *file_new(struct comm *parent, const char *name, int amode) {
+static char *copy_of(const char *text) {
+  return strcpy(need_alloc(strlen(text) + 1, "file"), text);
+}
+
+static struct file *file_make(struct comm *own, const char *name, int amode) {
   struct file *file = need_zalloc(1, sizeof(*file), "file");
-  const struct team *team = parent->team;
   struct files *files = files_me();
   file->handle = handle_make(HANDLE_FILE);
-  /* Before the first collective call, which all count. */
-  const uint64_t id =
-      team_derive(team->id, parent->collectives, team->world[0]);
-  file->comm = comm_new(rank_me(), id, team->world, team->size, team->first,
-                        parent->peer);
-  if (!file->comm) {
-    need_fail("file"); /* the others wait for this rank */
-  }
-  snprintf(file->comm->name, sizeof(file->comm->name), "file %s", name);
+  file->comm = own;
   file->real = MPI_FILE_NULL;
-  file->name = need_alloc(strlen(name) + 1, "file");
-  strcpy(file->name, name);
+  file->name = copy_of(name);
   file->amode = amode;
   file->etype = 1;
   file->errhandler = files->errhandler;
@@ -86,6 +111,27 @@ static struct file *file_new(struct comm *parent, const char *name, int amode) {
   return file;
 }
 
+static struct file *file_new(struct comm *parent, const char *name, int amode) {
+  const struct team *team = parent->team;
+  /* Before the first collective call, which all count. */
+  const uint64_t id =
+      team_derive(team->id, parent->collectives, team->world[0]);
+  struct comm *const own = comm_new(rank_me(), id, team->world, team->size,
+                                    team->first, parent->peer);
+  if (!own) {
+    need_fail("file"); /* the others wait for this rank */
+  }
+  snprintf(own->name, sizeof(own->name), "file %s", name);
+  return file_make(own, name, amode);
+}
+
+struct file *file_again(struct comm *own, const char *name, const char *path,
+                        int amode) {
+  struct file *const file = file_make(own, name, amode);
+  file->path = copy_of(path);
+  return file;
+}
+
 static void file_free(struct file *file) {
   if (file->next) {
     file->next->previous = file->previous;
@@ -94,6 +140,7 @@ static void file_free(struct file *file) {
   comm_free(file->comm);
   handle_end(&file->handle);
   native_free(file->name);
+  native_free(file->path);
   native_free(file);
 }
 

@@ -83,15 +83,24 @@ static MPI_Offset *position_of(struct owner *o, uint64_t view) {
   return &o->pointers[o->n++].position;
 }
 
-void file_owner_begin(struct file *file, MPI_Offset position) {
-  struct owner *o = need_zalloc(1, sizeof(*o), "file");
+static struct owner *owner_new(const struct file *file) {
+  struct owner *const o = need_zalloc(1, sizeof(*o), "file");
   o->file = file->comm->team->id;
   o->last = &o->first;
+  return o;
+}
+
+static void owner_add(struct owner *o) {
   run_queue_lock();
-  *position_of(o, 0) = position;
   o->next = owners;
   owners = o;
   run_queue_unlock();
+}
+
+void file_owner_begin(struct file *file, MPI_Offset position) {
+  struct owner *const o = owner_new(file);
+  *position_of(o, 0) = position;
+  owner_add(o);
 }
 
 void file_owner_end(struct file *file) {
@@ -103,6 +112,31 @@ void file_owner_end(struct file *file) {
   native_free(o->pointers);
   native_free(o);
 }
+
+/* --- in a checkpoint --- */
+
+void file_owner_save(const struct file *file, struct checkpoint_writer *to) {
+  run_queue_lock();
+  const struct owner *const o = *link_of(file->comm->team->id);
+  run_queue_unlock();
+  const uint64_t n = (uint64_t)o->n;
+  checkpoint_write(to, &n, sizeof(n));
+  checkpoint_write(to, o->pointers, n * sizeof(*o->pointers));
+}
+
+void file_owner_load(const struct file *file, struct checkpoint_reader *from) {
+  struct owner *const o = owner_new(file);
+  uint64_t n;
+  checkpoint_read(from, &n, sizeof(n));
+  for (uint64_t i = 0; i < n && !from->code; i++) {
+    struct pointer p;
+    checkpoint_read(from, &p, sizeof(p));
+    *position_of(o, p.view) = p.position;
+  }
+  owner_add(o);
+}
+
+/* --- questions --- */
 
 /* At the owner, with the lock held. Is there an answer now? It is in q->n. */
 static bool carry_out_locked(struct owner *o, struct question *q) {

@@ -4,6 +4,7 @@
 #ifndef PEMS_MPI_IO_FILE_OWNER_H
 #define PEMS_MPI_IO_FILE_OWNER_H
 
+#include "checkpoint/stream.h"
 #include "mpi/io/file.h"
 
 /* Before am_start. */
@@ -13,6 +14,11 @@ void file_owner_start(void);
    it: `position` is where the shared pointer of the first view starts. */
 void file_owner_begin(struct file *file, MPI_Offset position);
 void file_owner_end(struct file *file);
+
+/* By rank 0, or on any thread when all ranks have stopped: its shared pointers
+   in a checkpoint. In another process, in the place of file_owner_begin. */
+void file_owner_save(const struct file *file, struct checkpoint_writer *to);
+void file_owner_load(const struct file *file, struct checkpoint_reader *from);
 
 /* Moves the shared pointer of the present view on by n etypes, and returns
    where it was. Each view has its own, which starts at 0: so a rank that sets

@@ -8,6 +8,7 @@
 #include "checkpoint/shelf.h"
 #include "checkpoint/wish.h"
 #include "config/memory_plan.h"
+#include "context/residency/segment.h"
 #include "interpose/descriptor.h"
 #include "interpose/fatal.h"
 #include "mpi/job/checkpoint_ask.h"
@@ -18,6 +19,7 @@
 #include "mpi/object/comm.h"
 #include "mpi/p2p/p2p_load.h"
 #include "mpi/p2p/p2p_save.h"
+#include "mpi/rma/win_kept.h"
 #include "mpi_abi/handle.h"
 #include "mpi_below/net.h"
 #include "mpi_below/watch.h"
@@ -53,6 +55,10 @@ static struct {
   int rank;    /* that has it, or -1 */
   struct pems_error error;
 } all;
+
+/* Addresses of memory that ranks share, far from all others. */
+#define SHARED_PLACE ((uintptr_t)1 << 43)
+#define SHARED_SIZE ((size_t)1 << 44)
 
 /* What a VP has written, until all have. */
 static __thread struct resume *record;
@@ -266,6 +272,7 @@ static void stopped(void) {
     all.manifest.superstep = vp->superstep;
     save(vp);
     meet(vp, finish, "a checkpoint");
+    win_kept_watch(vp->mpi, false);
   }
   native_free(record);
   record = NULL;
@@ -276,6 +283,7 @@ static void bind_messages(struct vp *vp) {
   (void)vp;
   net_barrier();
   p2p_load_bind();
+  win_kept_bind();
   am_settle();
   if (!p2p_load_bound()) {
     msg_fail(
@@ -290,6 +298,7 @@ static void bind_messages(struct vp *vp) {
 static void go_on_with_others(struct vp *vp) {
   if (restart_from()->messages) {
     meet(vp, bind_messages, "the others of the restart");
+    win_kept_join(vp->mpi);
   }
 }
 
@@ -438,6 +447,7 @@ void checkpoint_start(void) {
   }
   if (restart_fixed()) {
     handles_fix(vps.plan.v);
+    segments_place(SHARED_PLACE, SHARED_SIZE, vps.plan.v);
     descriptors_start(vps.plan.v);
   }
   checkpoint_ask_prepare(&all.wish, was ? was->superstep : 0);

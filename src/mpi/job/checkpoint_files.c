@@ -3,11 +3,14 @@
 
 #include "base/failure.h"
 #include "interpose/descriptor.h"
+#include "mpi/io/file_kept.h"
+#include "vp/vp.h"
 
 #include <dirent.h>
 #include <errno.h>
 #include <limits.h>
 #include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -79,10 +82,24 @@ static bool is_program(int fd, const char *path, const char *dir) {
          !(n > end && strcmp(path + n - end, deleted) == 0);
 }
 
+static int compare(const char *name, bool writes, void *path) {
+  (void)writes;
+  return strcmp(name, path) == 0;
+}
+
+/* The real library has files of MPI open, which are saved as such. */
+static bool is_of_mpi(const char *path) {
+  bool found = false;
+  for (int i = 0; i < vps.n && !found; i++) {
+    found = file_kept_each(vps.item[i].mpi, compare, (void *)(uintptr_t)path);
+  }
+  return found;
+}
+
 static int look(int fd, const char *path, void *arg) {
   const struct wanted *const w = arg;
   return (fd < MOST && known[fd]) || descriptor_is_known(fd) ||
-                 !is_program(fd, path, w->dir)
+                 !is_program(fd, path, w->dir) || is_of_mpi(path)
              ? 0
              : failure(w->error, ENOTSUP, "a file is open: %s", path);
 }

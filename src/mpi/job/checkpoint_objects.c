@@ -2,6 +2,7 @@
 
 #include "base/failure.h"
 #include "mpi/datatype/types_kept.h"
+#include "mpi/io/file_kept.h"
 #include "mpi/object/attribute.h"
 #include "mpi/object/comm_kept.h"
 #include "mpi/object/errhandler.h"
@@ -9,6 +10,7 @@
 #include "mpi/object/info.h"
 #include "mpi/object/op.h"
 #include "mpi/object/type_attribute.h"
+#include "mpi/rma/win_kept.h"
 
 #include <errno.h>
 #include <stddef.h>
@@ -29,6 +31,8 @@ static const struct kind {
      attribute_keyvals_load},
     {NULL, type_attributes_save, type_attributes_load},
     {comm_kept_obstacle, comm_kept_save, comm_kept_load},
+    {win_kept_obstacle, win_kept_save, win_kept_load},
+    {file_kept_obstacle, file_kept_save, file_kept_load},
 };
 enum { KINDS = sizeof(kinds) / sizeof(*kinds) };
 

@@ -3,10 +3,12 @@
 
 #include "base/failure.h"
 #include "interpose/keep.h"
+#include "mpi/io/file_kept.h"
 #include "mpi/job/checkpoint_objects.h"
 #include "mpi/object/comm.h"
 #include "mpi/p2p/p2p_load.h"
 #include "mpi/p2p/p2p_save.h"
+#include "mpi/rma/win_kept.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -25,6 +27,8 @@ static const char *of_mpi(const struct rank *rank) {
 
 int checkpoint_rank_check(const struct vp *vp, struct pems_error *error) {
   const char *function = NULL;
+  win_kept_settle(vp->mpi);
+  file_kept_settle(vp->mpi);
   const char *what = of_mpi(vp->mpi);
   what = what ? what : p2p_save_stop(vp->mpi, &function);
   return what ? failure(error, ENOTSUP, "it has %s%s", what,
@@ -32,8 +36,7 @@ int checkpoint_rank_check(const struct vp *vp, struct pems_error *error) {
               : keep_check(vp, error);
 }
 
-/* --- its file -------------------------------------------------------------
- */
+/* --- its file ------------------------------------------------------------- */
 
 /* Beside what vp/resume.h has. */
 struct facts {
@@ -78,7 +81,8 @@ int checkpoint_rank_save(struct vp *vp, struct resume *at, const char *path,
   checkpoint_objects_save(vp->mpi, &objects);
   facts.objects = objects.n;
   code = checkpoint_create(&out, path, error);
-  if (!code && p2p_save_receives(vp->mpi)) {
+  win_kept_watch(vp->mpi, true);
+  if (!code && (p2p_save_receives(vp->mpi) || win_kept_any(vp->mpi))) {
     code = checkpoint_put_changing(&out, error);
   }
   code = code ? code
@@ -97,8 +101,34 @@ int checkpoint_rank_save(struct vp *vp, struct resume *at, const char *path,
 static int add_messages(struct rank *rank, struct checkpoint_out *out,
                         struct pems_error *error) {
   struct checkpoint_writer to;
+  if (!p2p_save_any(rank)) {
+    return 0;
+  }
   checkpoint_write_begin(&to, out, CHECKPOINT_MESSAGES, error);
   p2p_save(rank, &to);
+  return checkpoint_write_end(&to);
+}
+
+static int add_windows(struct rank *rank, struct checkpoint_out *out,
+                       struct pems_error *error) {
+  struct checkpoint_writer to;
+  if (!win_kept_any(rank)) {
+    return 0;
+  }
+  checkpoint_write_begin(&to, out, CHECKPOINT_WINDOWS, error);
+  win_kept_save_target(rank, &to);
+  const int code = checkpoint_write_end(&to);
+  return code ? code : win_kept_save_memory(rank, out, error);
+}
+
+static int add_pointers(const struct rank *rank, struct checkpoint_out *out,
+                        struct pems_error *error) {
+  struct checkpoint_writer to;
+  if (!file_kept_any(rank)) {
+    return 0;
+  }
+  checkpoint_write_begin(&to, out, CHECKPOINT_POINTERS, error);
+  file_kept_save_pointers(rank, &to);
   return checkpoint_write_end(&to);
 }
 
@@ -107,12 +137,15 @@ int checkpoint_rank_add(const struct vp *vp, const char *path,
                         struct checkpoint_sum *sum, bool *any,
                         struct pems_error *error) {
   struct checkpoint_out out;
-  *any = p2p_save_any(vp->mpi);
+  *any =
+      p2p_save_any(vp->mpi) || file_kept_any(vp->mpi) || win_kept_any(vp->mpi);
   if (!*any) {
     return 0;
   }
   int code = checkpoint_create_more(&out, path, tail, error);
   code = code ? code : add_messages(vp->mpi, &out, error);
+  code = code ? code : add_pointers(vp->mpi, &out, error);
+  code = code ? code : add_windows(vp->mpi, &out, error);
   code = code ? code : checkpoint_finish(&out, sum, error);
   checkpoint_close(&out);
   return code;
@@ -152,6 +185,46 @@ static int load_messages(struct rank *rank, struct checkpoint_in *in,
   return checkpoint_read_end(&from);
 }
 
+static int load_pointers(const struct rank *rank, struct checkpoint_in *in,
+                         struct checkpoint_block *b, struct pems_error *error) {
+  struct checkpoint_reader from;
+  if (b->kind != CHECKPOINT_POINTERS) {
+    return 0;
+  }
+  checkpoint_read_begin(&from, in, b, error);
+  file_kept_load_pointers(rank, &from);
+  return checkpoint_read_end(&from);
+}
+
+static int load_windows(struct rank *rank, struct checkpoint_in *in,
+                        struct checkpoint_block *b, struct pems_error *error) {
+  struct checkpoint_reader from;
+  if (b->kind != CHECKPOINT_WINDOWS) {
+    return 0;
+  }
+  checkpoint_read_begin(&from, in, b, error);
+  win_kept_load_target(rank, &from);
+  return checkpoint_read_end(&from);
+}
+
+/* What was changed after it was saved, or is shared. */
+static int load_memory(const struct vp *vp, struct checkpoint_in *in,
+                       struct checkpoint_block *b, struct pems_error *error) {
+  int code = 0;
+  while (!code && b->kind == CHECKPOINT_MEMORY) {
+    if (!resume_covers(vp, b->at, b->n) &&
+        !win_kept_shares(vp->mpi, b->at, b->n)) {
+      return failure(error, EILSEQ,
+                     "checkpoint: %s: memory of a window lies elsewhere here: "
+                     "restart from the one before",
+                     in->path);
+    }
+    code = checkpoint_get(in, b, (void *)b->at, error);
+    code = code ? code : checkpoint_next(in, b, error);
+  }
+  return code;
+}
+
 int checkpoint_rank_load(struct vp *vp, struct resume *at, const char *path,
                          struct pems_error *error) {
   struct checkpoint_in in;
@@ -161,6 +234,9 @@ int checkpoint_rank_load(struct vp *vp, struct resume *at, const char *path,
   code = code ? code : keep_load(vp, &in, error);
   code = code ? code : resume_load(vp, at, &in, &b, error);
   code = code ? code : load_messages(vp->mpi, &in, &b, error);
+  code = code ? code : load_pointers(vp->mpi, &in, &b, error);
+  code = code ? code : load_windows(vp->mpi, &in, &b, error);
+  code = code ? code : load_memory(vp, &in, &b, error);
   if (!code && b.kind != CHECKPOINT_END) {
     code = failure(error, EILSEQ, "checkpoint: %s: it has more", in.path);
   }

@@ -5,6 +5,7 @@
 #include "checkpoint/blocks.h"
 #include "checkpoint/shelf.h"
 #include "interpose/descriptor.h"
+#include "mpi/io/file_kept.h"
 #include "mpi_below/net.h"
 #include "os/native.h"
 #include "vp/vp.h"
@@ -31,25 +32,49 @@ struct size {
 
 struct saving {
   struct checkpoint_out out;
+  int rank; /* whose files of MPI are looked at */
   struct pems_error *error;
 };
 
-static int save_one(const struct vp *vp, int fd, void *arg) {
-  struct saving *const to = arg;
-  struct size s = {.rank = vp->rank};
+/* Of the name s->path: what was written through any descriptor is on disk. */
+static int save_size(struct saving *to, struct size *s, int fd) {
   struct stat st;
-  s.writes = (fcntl(fd, F_GETFL) & O_ACCMODE) != O_RDONLY;
-  if (descriptor_path(fd, s.path) != 0 || fstat(fd, &st) != 0 ||
-      (s.writes && S_ISREG(st.st_mode) && fdatasync(fd) != 0)) {
-    return failure(to->error, errno, "a file of rank %d: %s", vp->rank,
+  if (fd < 0 || fstat(fd, &st) != 0 ||
+      (s->writes && S_ISREG(st.st_mode) && fdatasync(fd) != 0)) {
+    return failure(to->error, errno, "a file of rank %d: %s", s->rank,
                    strerror(errno));
   }
-  s.bytes = (uint64_t)st.st_size;
+  s->bytes = (uint64_t)st.st_size;
   return S_ISREG(st.st_mode)
-             ? checkpoint_put(&to->out, CHECKPOINT_FILE, 0, &s,
-                              offsetof(struct size, path) + strlen(s.path) + 1,
+             ? checkpoint_put(&to->out, CHECKPOINT_FILE, 0, s,
+                              offsetof(struct size, path) + strlen(s->path) + 1,
                               to->error)
              : 0;
+}
+
+static int save_one(const struct vp *vp, int fd, void *arg) {
+  struct size s = {.rank = vp->rank};
+  s.writes = (fcntl(fd, F_GETFL) & O_ACCMODE) != O_RDONLY;
+  return save_size(arg, &s, descriptor_path(fd, s.path) == 0 ? fd : -1);
+}
+
+/* A file of MPI: its descriptor is the real library's affair. */
+static int save_named(const char *path, bool writes, void *arg) {
+  struct saving *const to = arg;
+  struct size s = {.rank = to->rank, .writes = writes};
+  strncpy(s.path, path, sizeof(s.path) - 1);
+  const int fd = open(path, (writes ? O_WRONLY : O_RDONLY) | O_CLOEXEC);
+  const int code = save_size(to, &s, fd);
+  if (fd >= 0) {
+    close(fd);
+  }
+  return code;
+}
+
+static int save_rank(struct saving *to, const struct vp *vp) {
+  const int code = descriptors_each(vp, save_one, to);
+  to->rank = vp->rank;
+  return code ? code : file_kept_each(vp->mpi, save_named, to);
 }
 
 int checkpoint_sizes_save(const char *folder, uint64_t sequence,
@@ -64,7 +89,7 @@ int checkpoint_sizes_save(const char *folder, uint64_t sequence,
               : checkpoint_put(&to.out, CHECKPOINT_DESCRIPTORS, sequence,
                                &processes, sizeof(processes), error);
   for (int i = 0; i < vps.n && !code; i++) {
-    code = descriptors_each(&vps.item[i], save_one, &to);
+    code = save_rank(&to, &vps.item[i]);
   }
   code = code ? code : checkpoint_finish(&to.out, &ignored, error);
   checkpoint_close(&to.out);

@@ -20,20 +20,13 @@ struct fixed {
   void *site;
   int32_t size, first, peer;
   int32_t number; /* of its handle, or 0 */
+  int32_t freed;  /* requests still need it, and will say so */
 };
 
 /* --- what stands in the way ---------------------------------------------- */
 
-/* Each window and file has a communicator of its own. */
-static bool is_made_by(const struct comm *comm, const char *start) {
-  return comm->function && strncmp(comm->function, start, strlen(start)) == 0;
-}
-
 static const char *obstacle(const struct comm *c) {
-  return is_made_by(c, "MPI_Win")    ? "windows"
-         : is_made_by(c, "MPI_File") ? "files of MPI"
-         : c->freed                  ? "communicators that calls still need"
-         : c->errhandler.function && !errhandler_is_own(&c->errhandler)
+  return c->errhandler.function && !errhandler_is_own(&c->errhandler)
              ? "an error handler of another language"
              : NULL;
 }
@@ -59,6 +52,7 @@ static void save_one(const struct comm *c, struct parcel *to) {
       .first = c->team->first,
       .peer = c->peer,
       .number = c->handle.fortran,
+      .freed = c->freed,
   };
   parcel_put(to, &f, sizeof(f));
   parcel_put_ints(to, c->team->world, c->team->size);
@@ -111,6 +105,7 @@ static int load_rest(struct comm *c, const struct fixed *f,
   c->collectives = f->collectives;
   c->function = f->function;
   c->site = f->site;
+  c->freed = f->freed;
   strncpy(c->name, parcel_text(from), sizeof(c->name) - 1);
   int code = errhandler_load(&c->errhandler, from);
   code = code ? code : topology_load(&c->topology, from);

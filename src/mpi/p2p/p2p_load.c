@@ -1,6 +1,7 @@
 #include "mpi/p2p/p2p_load.h"
 
 #include "base/need.h"
+#include "mpi/datatype/layout_kept.h"
 #include "mpi/p2p/buffered.h"
 #include "mpi/p2p/outgoing.h"
 #include "mpi/p2p/p2p_record.h"
@@ -62,26 +63,8 @@ static void load_memory(const struct layout_span *s,
 /* Its layout is held; NULL after an error. */
 static struct layout_span load_span(const struct p2p_record_span *s,
                                     struct checkpoint_reader *from) {
-  enum { MOST = 1 << 28 };
-  struct layout_span to = {(char *)s->base, s->count, NULL};
-  if (s->segments > MOST) {
-    checkpoint_read_strange(from, "a datatype with too many parts");
-  }
-  if (from->code) {
-    return to;
-  }
-  struct layout_segment *const segments =
-      need_zalloc(s->segments + 1, sizeof(*segments), "restart");
-  checkpoint_read(from, segments, s->segments * sizeof(*segments));
-  if (!from->code) {
-    to.layout = layout_again((ptrdiff_t)s->lb, (ptrdiff_t)s->extent, segments,
-                             s->segments);
-    if (!to.layout) {
-      need_fail("restart");
-    }
-  }
-  native_free(segments);
-  return to;
+  return (struct layout_span){(char *)s->base, s->count,
+                              layout_kept_load(from)};
 }
 
 /* --- requests ------------------------------------------------------------- */
@@ -203,6 +186,15 @@ static struct request *load_exchange(const struct p2p_record_request *q,
                           comm, parts, n, (const char *)(uintptr_t)q->function);
 }
 
+/* By its class, which lies where it was; NULL after an error. */
+static struct request *load_other(const struct p2p_record_request *q,
+                                  struct comm *comm,
+                                  struct checkpoint_reader *from) {
+  const struct request_class *const class =
+      (const struct request_class *)(uintptr_t)q->class;
+  return class->load(comm, (const char *)(uintptr_t)q->function, from);
+}
+
 /* NULL after an error. */
 static struct request *load_message(const struct p2p_record_request *q,
                                     struct comm *comm,
@@ -220,14 +212,19 @@ static void load_request(struct rank *rank, struct checkpoint_reader *from,
                          struct known *known) {
   struct p2p_record_request q;
   checkpoint_read(from, &q, sizeof(q));
-  struct comm *const comm = from->code ? NULL : comm_at(rank, from, q.comm);
-  if (!comm) {
+  const bool alone =
+      (q.kind == P2P_RECORD_PAST || q.kind == P2P_RECORD_OTHER) &&
+      q.comm == P2P_RECORD_NO_COMM;
+  struct comm *const comm =
+      alone || from->code ? NULL : comm_at(rank, from, q.comm);
+  if (from->code) {
     return;
   }
   const char *const function = (const char *)(uintptr_t)q.function;
   struct request *const r =
       q.kind == P2P_RECORD_EXCHANGE ? load_exchange(&q, comm, known, from)
       : q.kind == P2P_RECORD_PAST   ? request_past(comm, function)
+      : q.kind == P2P_RECORD_OTHER  ? load_other(&q, comm, from)
                                     : load_message(&q, comm, from);
   if (r) {
     set_state(rank, r, &q);

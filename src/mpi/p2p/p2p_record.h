@@ -18,24 +18,26 @@ struct p2p_record_rank {
   uint32_t matched;  /* messages of MPI_Mprobe: struct p2p_record_letter */
 };
 
-/* Behind it: its segments. */
+/* Behind it: its layout (layout_kept.h). */
 struct p2p_record_span {
   uint64_t base, count;
-  int64_t lb, extent;
-  uint64_t segments;
 };
+
+#define P2P_RECORD_NO_COMM UINT64_MAX
 
 enum p2p_record_kind {
   P2P_RECORD_SEND,
   P2P_RECORD_RECEIVE,
   P2P_RECORD_EXCHANGE,
-  P2P_RECORD_PAST, /* a result */
+  P2P_RECORD_PAST,  /* a result */
+  P2P_RECORD_OTHER, /* behind it: what its class says of it */
 };
 
 struct p2p_record_request {
   uint64_t number;         /* that no other one of the rank has */
-  uint64_t comm;           /* id of its team */
+  uint64_t comm;           /* id of its team, or P2P_RECORD_NO_COMM */
   uint64_t function, site; /* addresses, which are the same */
+  uint64_t class;          /* address, of one that is another one */
   int32_t handle;          /* number, or 0 */
   uint8_t kind;            /* enum p2p_record_kind */
   bool persistent, active, finished, done, freed;

@@ -1,6 +1,7 @@
 #include "mpi/p2p/p2p_save.h"
 
 #include "base/need.h"
+#include "mpi/datatype/layout_kept.h"
 #include "mpi/p2p/buffered.h"
 #include "mpi/p2p/early.h"
 #include "mpi/p2p/matched.h"
@@ -21,10 +22,15 @@ static bool is_past(const struct request *r) {
   return r->class->past && r->finished && !r->persistent;
 }
 
+/* Its class says what it is. */
+static bool is_other(const struct request *r) {
+  return r->class->save;
+}
+
 static bool can_be_saved(struct request *r) {
   struct request *parts[2];
   return outgoing_of(r) || composite_exchange_parts(r, parts) >= 0 ||
-         is_past(r);
+         is_past(r) || is_other(r);
 }
 
 const char *p2p_save_stop(struct rank *rank, const char **function) {
@@ -123,25 +129,14 @@ static void save_letters(const struct comm *comm,
 /* --- requests ------------------------------------------------------------- */
 
 static void save_span(const struct layout_span *s, struct p2p_record_span *to) {
-  *to = (struct p2p_record_span){
-      .base = (uintptr_t)s->base,
-      .count = s->count,
-      .lb = s->layout->lb,
-      .extent = s->layout->extent,
-      .segments = s->layout->nsegments,
-  };
-}
-
-static void save_segments(const struct layout *l,
-                          struct checkpoint_writer *to) {
-  checkpoint_write(to, l->segments, l->nsegments * sizeof(*l->segments));
+  *to = (struct p2p_record_span){(uintptr_t)s->base, s->count};
 }
 
 static struct p2p_record_request record_of(const struct request *r) {
   struct p2p_record_request record;
   memset(&record, 0, sizeof(record)); /* the holes, too */
   record.number = (uintptr_t)r;
-  record.comm = r->comm->team->id;
+  record.comm = r->comm ? r->comm->team->id : P2P_RECORD_NO_COMM;
   record.function = (uintptr_t)r->function;
   record.site = (uintptr_t)r->site;
   record.handle = r->handle.fortran;
@@ -169,7 +164,7 @@ static void save_send(const struct outgoing_send *s,
   record.contents = copy ? copy->bytes : 0;
   save_span(&o->span, &record.span);
   checkpoint_write(to, &record, sizeof(record));
-  save_segments(o->span.layout, to);
+  layout_kept_save(o->span.layout, to);
   if (copy) {
     save_contents(copy, to, copy->bytes);
   }
@@ -214,7 +209,7 @@ static void save_receive(const struct endpoint_receive *r,
   record.contents = beside ? (uint64_t)q->result.bytes : 0;
   save_span(&r->span, &record.span);
   checkpoint_write(to, &record, sizeof(record));
-  save_segments(r->span.layout, to);
+  layout_kept_save(r->span.layout, to);
   save_received(r, to, record.contents);
 }
 
@@ -222,6 +217,14 @@ static void save_past(const struct request *r, struct checkpoint_writer *to) {
   struct p2p_record_request record = record_of(r);
   record.kind = P2P_RECORD_PAST;
   checkpoint_write(to, &record, sizeof(record));
+}
+
+static void save_other(const struct request *r, struct checkpoint_writer *to) {
+  struct p2p_record_request record = record_of(r);
+  record.kind = P2P_RECORD_OTHER;
+  record.class = (uintptr_t)r->class;
+  checkpoint_write(to, &record, sizeof(record));
+  r->class->save(r, to);
 }
 
 static void save_exchange(const struct request *r,
@@ -242,6 +245,8 @@ static void save_request(struct request *r, struct checkpoint_writer *to) {
     save_receive(receive_of(r), to);
   } else if (is_past(r)) {
     save_past(r, to);
+  } else if (is_other(r)) {
+    save_other(r, to);
   } else {
     save_exchange(r, to);
   }

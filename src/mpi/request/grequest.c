@@ -5,13 +5,18 @@
 #include "mpi_abi/abi.h"
 #include "mpi_abi/functions.h"
 
-struct grequest {
-  struct request request;
+/* Functions and their argument, which are where they were after a restart. */
+struct told {
   MPI_Grequest_query_function *query;
   MPI_Grequest_free_function *free;
   MPI_Grequest_cancel_function *cancel;
   void *state;
   bool fortran; /* the functions are subroutines: all is by reference */
+};
+
+struct grequest {
+  struct request request;
+  struct told told;
 };
 
 /* The functions as Fortran has them. */
@@ -21,28 +26,30 @@ typedef void fortran_cancel(void *state, int *complete, int *ierr);
 
 static int call_query(const struct grequest *g, MPI_Status *status) {
   int error = MPI_SUCCESS;
-  if (g->fortran) {
-    ((fortran_query *)(void (*)(void))g->query)(g->state, status, &error);
+  if (g->told.fortran) {
+    ((fortran_query *)(void (*)(void))g->told.query)(g->told.state, status,
+                                                     &error);
     return error;
   }
-  return g->query(g->state, status);
+  return g->told.query(g->told.state, status);
 }
 
 static void call_free(const struct grequest *g) {
   int error = MPI_SUCCESS;
-  if (g->fortran) {
-    ((fortran_free *)(void (*)(void))g->free)(g->state, &error);
+  if (g->told.fortran) {
+    ((fortran_free *)(void (*)(void))g->told.free)(g->told.state, &error);
   } else {
-    g->free(g->state);
+    g->told.free(g->told.state);
   }
 }
 
 static void call_cancel(const struct grequest *g, int complete) {
   int error = MPI_SUCCESS;
-  if (g->fortran) {
-    ((fortran_cancel *)(void (*)(void))g->cancel)(g->state, &complete, &error);
+  if (g->told.fortran) {
+    ((fortran_cancel *)(void (*)(void))g->told.cancel)(g->told.state, &complete,
+                                                       &error);
   } else {
-    g->cancel(g->state, complete);
+    g->told.cancel(g->told.state, complete);
   }
 }
 
@@ -59,7 +66,7 @@ static void finish(struct request *r) {
                        .MPI_TAG = MPI_UNDEFINED,
                        .MPI_ERROR = MPI_SUCCESS};
   int error = MPI_SUCCESS;
-  if (g->query) {
+  if (g->told.query) {
     const int inside = leave_mpi();
     error = call_query(g, &status);
     self.inside = inside;
@@ -75,7 +82,7 @@ static void finish(struct request *r) {
 
 static void cancel(struct request *r) {
   struct grequest *g = (struct grequest *)r;
-  if (g->cancel) {
+  if (g->told.cancel) {
     const int inside = leave_mpi();
     call_cancel(g, request_is_done(r));
     self.inside = inside;
@@ -84,19 +91,37 @@ static void cancel(struct request *r) {
 
 static void release(struct request *r) {
   struct grequest *g = (struct grequest *)r;
-  if (g->free) {
+  if (g->told.free) {
     const int inside = leave_mpi();
     call_free(g);
     self.inside = inside;
   }
 }
 
+static void save(const struct request *r, struct checkpoint_writer *to) {
+  checkpoint_write(to, &((const struct grequest *)r)->told,
+                   sizeof(struct told));
+}
+
+static struct request *load(struct comm *comm, const char *function,
+                            struct checkpoint_reader *from);
+
 static const struct request_class class_grequest = {
     .name = "generalized request",
     .finish = finish,
     .cancel = cancel,
     .release = release,
+    .save = save,
+    .load = load,
 };
+
+static struct request *load(struct comm *comm, const char *function,
+                            struct checkpoint_reader *from) {
+  struct request *const r = request_need(
+      request_new(sizeof(struct grequest), &class_grequest, comm, function));
+  checkpoint_read(from, &((struct grequest *)r)->told, sizeof(struct told));
+  return r;
+}
 
 int pems_Grequest_start(MPI_Grequest_query_function *query,
                         MPI_Grequest_free_function *free,
@@ -110,10 +135,7 @@ int pems_Grequest_start(MPI_Grequest_query_function *query,
   if (!g) {
     return comm_error(MPI_COMM_WORLD, MPI_ERR_NO_MEM, "MPI_Grequest_start");
   }
-  g->query = query;
-  g->free = free;
-  g->cancel = cancel;
-  g->state = state;
+  g->told = (struct told){query, free, cancel, state, false};
   return request_give(&g->request, handle);
 }
 
@@ -133,7 +155,7 @@ bool grequest_set_fortran(MPI_Request handle) {
   struct request *r = request_of(handle);
   const bool is_one = r && r->class == &class_grequest;
   if (is_one) {
-    ((struct grequest *)r)->fortran = true;
+    ((struct grequest *)r)->told.fortran = true;
   }
   return is_one;
 }

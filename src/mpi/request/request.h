@@ -4,6 +4,7 @@
 #ifndef PEMS_MPI_REQUEST_REQUEST_H
 #define PEMS_MPI_REQUEST_REQUEST_H
 
+#include "checkpoint/stream.h"
 #include "mpi/object/comm.h"
 #include "mpi/object/rank.h"
 #include "mpi_abi/abi.h"
@@ -52,6 +53,13 @@ struct request_class {
   /* Calls f for each buffer that an active one uses (check/check_buffers.h).
    * May be NULL. */
   void (*buffers)(const struct request *r, request_buffer_fn *f, void *arg);
+  /* In a checkpoint (p2p/p2p_save.h): what is its class's own, on any thread;
+     and the same, made anew by its VP in another process, where classes lie at
+     the same addresses: NULL after an error. NULL: it is saved in another way,
+     or not at all. */
+  void (*save)(const struct request *r, struct checkpoint_writer *to);
+  struct request *(*load)(struct comm *comm, const char *function,
+                          struct checkpoint_reader *from);
 };
 
 /* What a status says. */

@@ -4,6 +4,8 @@ libpemscore_la_SOURCES += \
   src/mpi/rma/win_access.c \
   src/mpi/rma/win_apply.c \
   src/mpi/rma/win_create.c \
+  src/mpi/rma/win_kept.c \
+  src/mpi/rma/win_kept.h \
   src/mpi/rma/win_lock.c \
   src/mpi/rma/win_message.c \
   src/mpi/rma/win_message.h \
@@ -15,6 +17,7 @@ libpemscore_la_SOURCES += \
   src/mpi/rma/win_watch.c
 
 UNIT_TESTS += \
+  tests/unit/mpi/rma/test_win_kept \
   tests/unit/mpi/rma/test_win_lock \
   tests/unit/mpi/rma/test_win_message \
   tests/unit/mpi/rma/test_win_shortage \

@@ -38,6 +38,14 @@ void window_remove(struct window *window) {
   *link_of(window->id) = window->next;
 }
 
+struct window *window_next(const struct window *after) {
+  struct window *w = after ? after->next : NULL;
+  for (size_t i = after ? after->id % BUCKETS + 1 : 0; !w && i < BUCKETS; i++) {
+    w = bucket[i];
+  }
+  return w;
+}
+
 /* --- errors --- */
 
 int win_error(MPI_Win handle, int code, const char *function) {

@@ -53,6 +53,9 @@ struct win_member {
   /* win_watch.c: */
   struct win_member *_Atomic watches; /* whose memory its VP reads in vain */
   atomic_bool watched;                /* some VP may read this one's so */
+  /* win_kept.c: */
+  atomic_bool kept;          /* a checkpoint has its memory; what of that has */
+  uintptr_t changed, beyond; /* changed since lies between: under the lock */
 };
 
 /* What the members of a window in this process share. */
@@ -145,6 +148,8 @@ struct window *window_find(uint64_t id);
 /* The first member to come adds it. */
 void window_add(struct window *window);
 void window_remove(struct window *window);
+/* The first one, and the next after one; NULL: there is none. */
+struct window *window_next(const struct window *after);
 
 static inline bool win_is_peer(const struct win *win, int rank) {
   return rank >= 0 && rank < win->window->size;
@@ -187,6 +192,16 @@ bool win_change(struct win_member *m, const struct layout_span *target,
 bool win_swap(struct win_member *m, char *p, size_t n, const char *compare,
               const char *in, char *old);
 
+/* Memory of m has been changed by a call, which a checkpoint may have already
+   (win_kept.h). */
+void win_note_change(struct win_member *m, const struct layout_span *s);
+static inline void win_written(struct win_member *m,
+                               const struct layout_span *s) {
+  if (handles_fixed) {
+    win_note_change(m, s);
+  }
+}
+
 /* win_type.c: what accumulate calls accept -------------------------------- */
 
 bool win_op_is_predefined(MPI_Op op);
@@ -222,6 +237,16 @@ void win_asked(struct win *win, struct win_member *target, bool vain);
    lock. */
 void win_changed(struct window *window, struct win_member *m);
 
+/* win_create.c ------------------------------------------------------------ */
+
+/* The handle of a rank that had it in another process: what only that has it
+   gets from who asks, what others show they say later. NULL: out of memory. */
+struct win *win_again(struct comm *own, int flavor,
+                      const struct win_memory *mine);
+/* Its VP, which runs, has the memory of MPI_Win_allocate_shared, which member 0
+   has made. */
+void win_join_shared(const struct win *win);
+
 /* win_sync.c -------------------------------------------------------------- */
 
 /* May win's VP access `target` now? MPI_SUCCESS or MPI_ERR_RMA_SYNC. */
@@ -247,6 +272,7 @@ enum win_what {
   WIN_COMPLETE,
   WIN_LOCK,
   WIN_UNLOCK,
+  WIN_SHOW, /* memory of the origin, after a restart */
   WIN_DATA, /* answers */
   WIN_DONE,
 };
@@ -263,6 +289,9 @@ struct win_access {
   char swap[32];           /* WIN_SWAP: what is compared, then what replaces */
   struct request *request; /* done when the access is, or NULL */
 };
+/* Shows the memory of a member of this process to those of another. Any
+   thread. */
+void win_show(const struct window *window, int peer, int process);
 /* Starts it; the buffers belong to it until win_await or win_flush. Takes over
    the layouts, which are held (or NULL). */
 void win_access_start(struct win *win, const struct win_access *a);

@@ -175,6 +175,7 @@ static void noticed(const struct call *c, const void *bytes) {
 static void local_put(const struct call *c) {
   win_copy(c->win->vp->context, &c->access.origin, c->member->vp->context,
            &c->access.place);
+  win_written(c->member, &c->access.place);
   win_changed(c->win->window, c->member);
 }
 
@@ -244,7 +245,8 @@ static void carry_out(const struct call *c) {
 
 /* --- requests --- */
 
-static const struct request_class one_sided = {.name = "one-sided access"};
+static const struct request_class one_sided = {.name = "one-sided access",
+                                               .past = true};
 
 /* *r: one, if the call gives a handle; else NULL. */
 static int request_for(struct request **r, MPI_Request *out,

@@ -8,11 +8,13 @@
 #include "context/residency/residency.h"
 #include "mpi/transfer/transfer.h"
 #include "mpi_below/real.h"
+#include "os/bits.h"
 #include "os/lock.h"
 #include "os/native.h"
 #include "report/trace.h"
 
 #include <limits.h>
+#include <stdatomic.h>
 #include <string.h>
 
 enum { SMALL = 512 };
@@ -118,6 +120,24 @@ void win_copy(struct context *from, const struct layout_span *s,
   }
 }
 
+/* --- for checkpoints --- */
+
+/* Who has changed memory looks whether it is being saved; who saves says so
+   first, and then looks at the memory. */
+void win_note_change(struct win_member *m, const struct layout_span *s) {
+  char *low;
+  atomic_thread_fence(memory_order_seq_cst);
+  const size_t n = atomic_load(&m->kept) ? span_bounds(s, &low) : 0;
+  if (!n) {
+    return;
+  }
+  const uintptr_t from = (uintptr_t)low;
+  run_queue_lock();
+  m->changed = bits_min(m->changed, from);
+  m->beyond = bits_max(m->beyond, from + n);
+  run_queue_unlock();
+}
+
 /* --- accumulates --- */
 
 static void reduce(const struct win_operator *o, const char *in, char *inout,
@@ -186,6 +206,9 @@ bool win_change(struct win_member *m, const struct layout_span *target,
   const bool changed =
       change(m->vp->context, target, position, n, o, in, old, now);
   lock_give(&m->changing);
+  if (o->op != MPI_NO_OP) {
+    win_written(m, target);
+  }
   if (now != small) {
     native_free(now);
   }
@@ -202,5 +225,8 @@ bool win_swap(struct win_member *m, char *p, size_t n, const char *compare,
     win_write(m->vp->context, &s, 0, in, n);
   }
   lock_give(&m->changing);
+  if (same) {
+    win_written(m, &s);
+  }
   return same && memcmp(old, in, n) != 0;
 }

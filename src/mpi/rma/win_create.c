@@ -79,6 +79,7 @@ static void share_memory(struct window *w) {
   }
 }
 
+/* `memory` NULL: it is not known yet. */
 static struct window *window_new(const struct team *team, int flavor,
                                  const struct win_memory *memory) {
   struct window *w = need_zalloc(1, sizeof(*w), "window");
@@ -86,7 +87,10 @@ static struct window *window_new(const struct team *team, int flavor,
   w->id = team->id;
   w->flavor = flavor;
   w->size = team->size;
-  w->memory = memcpy(need_alloc(bytes, "window"), memory, bytes);
+  w->memory = need_zalloc(1, bytes, "window");
+  if (memory) {
+    memcpy(w->memory, memory, bytes);
+  }
   w->n = team->n;
   w->member = need_zalloc(team->n, sizeof(*w->member), "window");
   w->last = &w->first;
@@ -94,7 +98,7 @@ static struct window *window_new(const struct team *team, int flavor,
     w->member[i].vp = vp_of_rank(team->world[team->local[i]]);
     lock_init(&w->member[i].changing, LOCK_WINDOW_CHANGING);
   }
-  if (flavor == MPI_WIN_FLAVOR_SHARED) {
+  if (memory && flavor == MPI_WIN_FLAVOR_SHARED) {
     share_memory(w);
   }
   return w;
@@ -179,7 +183,7 @@ static struct win *win_room(void) {
 }
 
 /* Waits for room, unless others have it in memory already. */
-static void join_shared(const struct win *win) {
+void win_join_shared(const struct win *win) {
   struct context *const c = win->vp->context;
   if (win->comm->peer != 0 && segment_join(win->window->shared, c) != 0) {
     need_fail("window"); /* the others have it already */
@@ -188,19 +192,34 @@ static void join_shared(const struct win *win) {
   (void)residency_charge(c);
 }
 
-static void win_begin(struct win *win, struct comm *comm,
-                      const struct wish *wish, const struct win_memory *all) {
+static void enter(struct win *win, struct comm *comm, int flavor,
+                  const struct win_memory *all) {
   win->handle = handle_make(HANDLE_WIN);
   win->vp = comm->vp;
   win->comm = comm;
-  win->flavor = wish->flavor;
-  win->window = window_join(comm->team, wish->flavor, all);
+  win->flavor = flavor;
+  win->window = window_join(comm->team, flavor, all);
   win->me = &win->window->member[comm->index];
+}
+
+static void win_begin(struct win *win, struct comm *comm,
+                      const struct wish *wish, const struct win_memory *all) {
+  enter(win, comm, wish->flavor, all);
   if (wish->flavor == MPI_WIN_FLAVOR_SHARED) {
-    join_shared(win);
+    win_join_shared(win);
   }
   info_begin(win, wish->info);
   attributes_begin(win);
+}
+
+struct win *win_again(struct comm *own, int flavor,
+                      const struct win_memory *mine) {
+  struct win *const win = win_room();
+  if (win) {
+    enter(win, own, flavor, NULL);
+    win->window->memory[own->peer] = *mine;
+  }
+  return win;
 }
 
 /* The window's own communicator: its collective calls do not mix with those on

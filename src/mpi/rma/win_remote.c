@@ -270,6 +270,17 @@ void win_tell(struct win *win, enum win_what what, int target) {
   win->links[process].owing = true;
 }
 
+void win_show(const struct window *window, int peer, int process) {
+  const struct win_head head = {
+      .what = WIN_SHOW, .origin = peer, .target = LOCK_ALL};
+  char bytes[sizeof(head) + 64 + sizeof(struct win_memory)] = {0};
+  const size_t at = win_message_data_at(0);
+  memcpy(bytes, &head, sizeof(head));
+  memcpy(bytes + at, &window->memory[peer], sizeof(struct win_memory));
+  am_send(process, AM_WIN, window->id, bytes, at + sizeof(struct win_memory),
+          NULL, 0);
+}
+
 void win_lock_remote(struct win *win, int process, int target, bool exclusive,
                      const char *function) {
   inquire(win, process, WIN_LOCK, target, exclusive, function);

@@ -6,6 +6,8 @@
 #include "net/am.h"
 #include "os/native.h"
 
+#include <string.h>
+
 static void answer(int process, uint64_t key, const struct win_head *asked,
                    enum win_what what, const void *data, size_t n) {
   const struct win_head head = win_message_answer(asked, what, n);
@@ -25,6 +27,7 @@ static bool carry_out(struct win_member *m, const struct win_head *h,
   switch (h->what) {
   case WIN_PUT:
     win_write(c, &place, 0, data, h->n);
+    win_written(m, &place);
     changed = true;
     break;
   case WIN_GET:
@@ -125,6 +128,11 @@ bool win_target_handle(int process, uint64_t key, const struct win_head *h,
   run_queue_unlock();
   if (!w || !team) {
     return false;
+  }
+  if (h->what == WIN_SHOW) {
+    memcpy(&w->memory[h->origin], bytes + win_message_data_at(0),
+           sizeof(*w->memory));
+    return true;
   }
   const int index = h->target == LOCK_ALL ? LOCK_ALL : team->index[h->target];
   if (!handle_sync(process, w, index, h)) {

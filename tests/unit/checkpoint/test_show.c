@@ -106,7 +106,17 @@ START_TEST(a_good_one_is_shown) {
   expect("started    here, in /home\n");
   expect("superstep  42\n");
   expect("ranks      1\n");
+  expect("with       no messages\n");
   expect("sound      all sums are right\n");
+  drop();
+}
+END_TEST
+
+START_TEST(one_with_messages_says_so) {
+  m.messages = 1;
+  make();
+  ck_assert_int_eq(show(), 0);
+  expect("with       messages, requests or windows of 1 ranks\n");
   drop();
 }
 END_TEST
@@ -138,7 +148,8 @@ START_TEST(where_there_is_none_it_says_so) {
 END_TEST
 
 int main(void) {
-  const TTest *const tests[] = {a_good_one_is_shown, each_of_its_files_is_read,
+  const TTest *const tests[] = {a_good_one_is_shown, one_with_messages_says_so,
+                                each_of_its_files_is_read,
                                 where_there_is_none_it_says_so, NULL};
   return check_main("show", tests);
 }

@@ -141,6 +141,34 @@ START_TEST(files_are_opened_again) {
 }
 END_TEST
 
+START_TEST(copies_share_their_offset_again) {
+  char text[4] = "";
+  begin();
+  const int a = open_file("a", O_RDWR), other = open_file("a", O_RDWR);
+  const int copy = descriptor_take(dup(a));
+  ck_assert_int_ge(copy, 256);
+  ck_assert_int_eq(write(a, "0123456789", 10), 10);
+  ck_assert_int_eq(lseek(a, 4, SEEK_SET), 4);
+  ck_assert_int_eq(lseek(other, 4, SEEK_SET), 4); /* by chance */
+  ck_assert_int_eq(fcntl(copy, F_SETFD, FD_CLOEXEC), 0);
+  blocks_begin();
+  ck_assert_int_eq(descriptors_save(&vp[1], &blocks_out, NULL), 0);
+  blocks_turn();
+  ck_assert_int_eq(lseek(a, 0, SEEK_CUR), 4);
+  descriptors_end(&vp[1]);
+  vp[1].files = 0;
+  ck_assert_int_eq(descriptors_load(&vp[1], &blocks_in, NULL), 0);
+  blocks_end();
+  ck_assert_int_eq(read(copy, text, 3), 3);
+  ck_assert_str_eq(text, "456");
+  ck_assert_int_eq(lseek(a, 0, SEEK_CUR), 7);
+  ck_assert_int_eq(lseek(other, 0, SEEK_CUR), 4);
+  ck_assert_int_eq(fcntl(copy, F_GETFD), FD_CLOEXEC);
+  ck_assert_int_eq(fcntl(a, F_GETFD), 0);
+  finish();
+}
+END_TEST
+
 /* Of the files of the first rank, the one at `name` is lost before they are
    opened again. */
 static int lose(void (*lose_it)(int fd), struct pems_error *error) {
@@ -210,6 +238,7 @@ int main(void) {
                                 what_is_no_file_stays_where_it_is,
                                 where_somebody_has_the_number_another_is_taken,
                                 files_are_opened_again,
+                                copies_share_their_offset_again,
                                 what_cannot_be_opened_again_is_said,
                                 what_could_not_be_opened_again_is_said,
                                 NULL};

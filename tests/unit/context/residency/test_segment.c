@@ -316,6 +316,43 @@ START_TEST(a_disk_without_room_gives_none) {
 }
 END_TEST
 
+/* Each rank has its part of the places, and a segment in it its own. */
+START_TEST(places_are_by_rank) {
+  enum { EACH = 4 * MIB };
+  char *const start = (char *)((uintptr_t)1 << 43);
+  struct segment *s[4];
+  make_contexts("unix");
+  segments_place((uintptr_t)start, N * EACH, N);
+  context_get(0)->rank = 3;
+  context_acquire(context_get(0));
+  make(&s[0], 0, MIB);
+  make(&s[1], 0, 2 * MIB);
+  ck_assert_ptr_eq(segment_memory(s[0]), start + 3 * EACH);
+  ck_assert_ptr_eq(segment_memory(s[1]), start + 3 * EACH + MIB);
+  ck_assert(segments_hold(segment_memory(s[1])));
+  ck_assert(!segments_hold(start + N * EACH) && !segments_hold(s));
+  make(&s[2], 0, 2 * MIB); /* has no room there */
+  ck_assert(!segments_hold(segment_memory(s[2])));
+  segment = s[0];
+  segment_part(segment, context_get(0));
+  segment_free(segment);
+  ck_assert_int_eq(
+      segment_make_at(&s[3], context_get(0), MIB, start + 3 * EACH + MIB),
+      EEXIST);
+  make(&s[0], 0, MIB); /* where one has gone */
+  ck_assert_ptr_eq(segment_memory(s[0]), start + 3 * EACH);
+  ck_assert_int_eq(segment_make_at(&s[3], context_get(0), MIB, start), 0);
+  ck_assert_ptr_eq(segment_memory(s[3]), start);
+  ck_assert_uint_eq(segment_size(s[3]), MIB);
+  for (int i = 0; i < 4; i++) {
+    memset(segment_memory(s[i]), i, MIB);
+    segment_part(s[i], context_get(0));
+    segment_free(s[i]);
+  }
+  context_release(context_get(0));
+}
+END_TEST
+
 int main(void) {
   Suite *const s = suite_create("segment");
   TCase *const t = tcase_create("segment");
@@ -331,6 +368,7 @@ int main(void) {
   tcase_add_test(t, one_leaves_for_another);
   tcase_add_test(t, mapped_contexts_share_too);
   tcase_add_test(t, a_disk_without_room_gives_none);
+  tcase_add_test(t, places_are_by_rank);
   suite_add_tcase(s, t);
   return check_run(s);
 }

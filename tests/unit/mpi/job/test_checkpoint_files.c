@@ -15,16 +15,19 @@
 #include "base/self.h"
 #include "check_main.h"
 #include "interpose/descriptor.h"
+#include "mpi/io/file.h"
 #include "vp/vp.h"
 
 static char dir[] = "/tmp/pems-files.XXXXXX", shelf[64];
 static struct pems_error error;
 static struct vp vp;
+static struct rank rank;
 
 static void begin(void) {
   ck_assert_ptr_nonnull(mkdtemp(dir));
   snprintf(shelf, sizeof(shelf), "%s/shelf", dir);
   ck_assert_int_eq(chdir(dir), 0);
+  vp.mpi = &rank;
   vps.item = &vp;
   vps.n = vps.plan.v = 1;
   descriptors_start(1);
@@ -87,6 +90,24 @@ START_TEST(what_is_no_rank_s_is_not) {
 }
 END_TEST
 
+/* The real library opens it for the program. */
+START_TEST(a_file_of_mpi_is_saved_as_such) {
+  char path[128];
+  struct file file = {.path = path};
+  struct files files = {.first = &file};
+  begin();
+  snprintf(path, sizeof(path), "%s/file", dir);
+  const int fd = open(path, O_RDWR | O_CREAT, 0600);
+  ck_assert_int_eq(checkpoint_files_check(shelf, &error), ENOTSUP);
+  rank.files = &files;
+  ck_assert_int_eq(checkpoint_files_check(shelf, &error), 0);
+  strcat(path, "s");
+  ck_assert_int_eq(checkpoint_files_check(shelf, &error), ENOTSUP);
+  close(fd);
+  finish();
+}
+END_TEST
+
 START_TEST(what_was_open_before_stays) {
   int ends[2];
   ck_assert_int_eq(pipe(ends), 0);
@@ -98,8 +119,8 @@ START_TEST(what_was_open_before_stays) {
 END_TEST
 
 int main(void) {
-  const TTest *const tests[] = {what_the_program_has_open_is_named,
-                                what_is_no_rank_s_is_not,
-                                what_was_open_before_stays, NULL};
+  const TTest *const tests[] = {
+      what_the_program_has_open_is_named, what_is_no_rank_s_is_not,
+      a_file_of_mpi_is_saved_as_such, what_was_open_before_stays, NULL};
   return check_main("checkpoint_files", tests);
 }

@@ -13,9 +13,14 @@
 #include "check_blocks.h"
 #include "check_main.h"
 #include "interpose/descriptor.h"
+#include "mpi/io/file.h"
 #include "vp/vp.h"
 
 static struct vp vp[2];
+static struct rank rank[2];
+static struct files files_of_mpi;
+static struct file file_of_mpi;
+static char path_of_mpi[128];
 static char dir[] = "/tmp/pems-sizes.XXXXXX", folder[64];
 static struct pems_error error;
 
@@ -38,19 +43,31 @@ static long long size(const char *name) {
   return stat(name, &st) == 0 ? (long long)st.st_size : -1;
 }
 
-/* Rank 0 writes to "a", rank 1 to "a" and "b" and reads "c"; 5 bytes each. */
+/* Rank 0 writes to "d" by MPI, */
+static void open_by_mpi(void) {
+  snprintf(path_of_mpi, sizeof(path_of_mpi), "%s/d", dir);
+  file_of_mpi = (struct file){.path = path_of_mpi, .amode = MPI_MODE_RDWR};
+  files_of_mpi.first = &file_of_mpi;
+  rank[0].files = &files_of_mpi;
+  add("d", "12345");
+}
+
+/* and to "a", rank 1 to "a" and "b" and reads "c"; 5 bytes each. */
 static void begin(void) {
   ck_assert_ptr_nonnull(mkdtemp(dir));
   snprintf(folder, sizeof(folder), "%s/shelf", dir);
   ck_assert_int_eq(chdir(dir), 0);
   ck_assert_int_eq(mkdir("shelf", 0700), 0);
   vp[1].rank = vp[1].index = 1;
+  vp[0].mpi = &rank[0];
+  vp[1].mpi = &rank[1];
   vps.item = vp;
   vps.n = vps.plan.v = 2;
   descriptors_start(2);
   add("a", "12345");
   add("b", "12345");
   add("c", "12345");
+  open_by_mpi();
   (void)open_file(0, "a", O_WRONLY);
   (void)open_file(1, "a", O_RDWR);
   (void)open_file(1, "b", O_WRONLY | O_APPEND);
@@ -69,9 +86,11 @@ START_TEST(what_was_added_is_cut_off) {
   add("a", "more");
   add("b", "more");
   add("c", "more");
+  add("d", "more");
   ck_assert_int_eq(checkpoint_sizes_check(folder, 7, NULL), 0);
   ck_assert_int_eq(size("a"), 9);
   ck_assert_int_eq(checkpoint_sizes_cut(folder, 7, NULL), 0);
+  ck_assert_int_eq(size("d"), 5);
   ck_assert_int_eq(size("a"), 5);
   ck_assert_int_eq(size("b"), 5);
   ck_assert_int_eq(size("c"), 9);
