@@ -204,12 +204,12 @@ install_rpms() {
 
 # The recipe, and a version that is the archive, in a repository of our own.
 spack_repository() {
-  mkdir -p "$out/spack/repo/packages/pems"
-  printf 'repo:\n  namespace: ours\n  api: v2.0\n' >"$out/spack/repo/repo.yaml"
+  mkdir -p "$out/spack/spack_repo/ours/packages/pems"
+  printf 'repo:\n  namespace: ours\n  api: v2.0\n' >"$out/spack/spack_repo/ours/repo.yaml"
   sum=$(sha256sum <"$archive")
   sed "s|^    version(\"main\".*|&\n    version(\"$version\", sha256=\"${sum%% *}\", \
 url=\"file://$archive\")|" "$top/packaging/spack/package.py" \
-    >"$out/spack/repo/packages/pems/package.py"
+    >"$out/spack/spack_repo/ours/packages/pems/package.py"
 }
 
 # What Debian has is not built by Spack.
@@ -258,7 +258,7 @@ step_spack() {
   mkdir -p "$out/spack/scope"
   spack_externals >"$out/spack/scope/packages.yaml"
   {
-    printf 'repos:\n  ours: %s/spack/repo\n' "$out"
+    printf 'repos:\n  ours: %s/spack/spack_repo/ours\n' "$out"
     [ -z "${SPACK_PACKAGES:-}" ] ||
       echo "  builtin: $SPACK_PACKAGES/repos/spack_repo/builtin"
   } >"$out/spack/scope/repos.yaml"

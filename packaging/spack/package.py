@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# For a local repository of Spack: repo/packages/pems/package.py. The checksum of a
+# For a repository of Spack 1: spack_repo/NAME/packages/pems/package.py. The checksum of a
 # release is a line of its announcement; `spack checksum pems` makes it.
+from spack_repo.builtin.build_systems.autotools import AutotoolsPackage
+
 from spack.package import *
 
 
