@@ -95,7 +95,15 @@ bool launcher_process(struct launcher_process *p) {
   return started;
 }
 
+/* In a process of Open MPI's mpirun MPICH 5 finds a server of PMIx, which is
+   not for it, and ends: without these it is a job of its own, which pems
+   refuses or not. */
 void launcher_choose(void) {
+  if (getenv("OMPI_COMM_WORLD_SIZE")) {
+    unsetenv("PMIX_NAMESPACE");
+    unsetenv("PMIX_RANK");
+    unsetenv("PMIX_VERSION");
+  }
 }
 
 int launcher_allow_root(void) {

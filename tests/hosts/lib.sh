@@ -2,8 +2,8 @@
 # What the tests on several hosts share: tests/fault/lib.sh, for jobs that
 # `hosts_run` starts on hosts of network.sh. Sourced with $0 in this folder.
 #
-#   on_hosts N           makes hosts; where there can be none, or with MPICH, the
-#                        test ends here, skipped with the reason
+#   on_hosts N           makes hosts; where there can be none, the test ends here,
+#                        skipped with the reason
 #   only_long            skips the test unless it is make check-long
 #   start_hosts, run_hosts  as start and run, by hosts_run
 #   expect_hosts_clean S  nothing is left on any host within S seconds
@@ -23,9 +23,6 @@ tidy_hosts() {
 }
 
 on_hosts() {
-  # MPICH 5.0.2 hangs between such hosts without pems, too.
-  [ "$launcher" != hydra ] || [ -n "${PEMS_TEST_HOSTS:-}" ] ||
-    skip "not yet known to work with MPICH: set PEMS_TEST_HOSTS=1 to try"
   hosts_up "$1" "$work" 2>"$err" || skip "$(cat "$err")"
   trap tidy_hosts EXIT
 }

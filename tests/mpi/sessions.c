@@ -132,6 +132,27 @@ static void alone(const char *level) {
   }
 }
 
+/* Threads are a matter of the process: what it has, each session has. */
+static void as_much_as_before(void) {
+  MPI_Session more, s;
+  MPI_Info info;
+  char value[32] = "";
+  int flag = 0;
+  MPI_Info_create(&info);
+  MPI_Info_set(info, "thread_level", "MPI_THREAD_MULTIPLE");
+  MPI_Session_init(info, MPI_ERRORS_RETURN, &more);
+  MPI_Info_free(&info);
+  MPI_Session_init(MPI_INFO_NULL, MPI_ERRORS_RETURN, &s);
+  MPI_Session_get_info(s, &info);
+  MPI_Info_get(info, "thread_level", 31, value, &flag);
+  if (strcmp(value, "MPI_THREAD_MULTIPLE") != 0) {
+    fail("level of another session: %s", value);
+  }
+  MPI_Info_free(&info);
+  MPI_Session_finalize(&s);
+  MPI_Session_finalize(&more);
+}
+
 static void handlers(MPI_Session s) {
   MPI_Errhandler handler, got;
   MPI_Group group;
@@ -254,6 +275,7 @@ int main(int argc, char **argv) {
   handlers(s);
   of_groups(s);
   two_groups(s);
+  as_much_as_before();
   MPI_Session_finalize(&s);
   return end();
 }

@@ -23,6 +23,16 @@ cat >bin/mpirun5 <<'END'
 #!/bin/sh
 echo 'mpirun (Open MPI) 5.0.7'
 END
+# An MPI as its folder has it: headers and a library.
+cat >bin/mpicc.own <<'END'
+#!/bin/sh
+case $1 in
+  -showme:version) echo 'Open MPI, as it were' ;;
+  -showme:compile) echo "-I$OWN_MPI" ;;
+  -showme:link) echo "-L$OWN_MPI -lmpi" ;;
+  *) exec ${REAL_CC:-cc} "-I$OWN_MPI" "$@" "-L$OWN_MPI" -lmpi ;;
+esac
+END
 chmod +x bin/*
 echo '#error "a version to come"' >hwy/base.h
 : >hwy/highway.h
@@ -51,6 +61,32 @@ stops "another MPI's mpirun" ".*mpirun.mpich does not belong to the MPI of" \
   MPIRUN=mpirun.mpich
 stops "a command that is no mpirun" ".*true is neither Open MPI's nor MPICH's" \
   MPIRUN=true
+
+# own_mpi MAJOR MINOR FILE: one with headers of MPI MAJOR.MINOR, and this library.
+own_mpi() {
+  OWN_MPI=$work/own.$1.$2
+  export OWN_MPI
+  mkdir "$OWN_MPI" || exit 1
+  printf '#define %s\n' 'OPEN_MPI 1' 'OMPI_MAJOR_VERSION 4' \
+    "MPI_VERSION $1" "MPI_SUBVERSION $2" >"$OWN_MPI/mpi.h"
+  echo 'int PMPI_Init(void *, void *);' >>"$OWN_MPI/mpi.h"
+  echo 'int PMPI_Init(void *a, void *b) { return a == b; }' >own.c
+  case $3 in
+  *.a) ${REAL_CC:-cc} -c -o own.o own.c && ar rc "$OWN_MPI/$3" own.o ;;
+  *) ${REAL_CC:-cc} -fPIC -shared -o "$OWN_MPI/$3" own.c ;;
+  esac || exit 1
+}
+rm -f config.cache
+own_mpi 3 0 libmpi.so
+stops "an MPI that is too old" \
+  '.*mpicc.own is of an MPI before 3.1 .*: set MPICC and MPIRUN' \
+  MPICC=mpicc.own MPIRUN=mpirun5
+rm -f config.cache
+own_mpi 3 1 libmpi.a
+stops "a static library" '.*libmpi.a.* is a static library: pems stands between' \
+  MPICC=mpicc.own MPIRUN=mpirun5
+unset OWN_MPI
+rm -f config.cache
 
 # Another mpirun of the same MPI, and headers of Highway that do not do.
 expect "configure" 0 '' 'Highway is not used: this version .*radix' -- \

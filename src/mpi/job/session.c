@@ -107,6 +107,7 @@ static int session_make(MPI_Info info, MPI_Session *handle,
       run_queue_share(vp);
     }
   }
+  s->thread_level = vp->thread_level;
   *handle = ABI_HANDLE(MPI_Session, s);
   return MPI_SUCCESS;
 }
