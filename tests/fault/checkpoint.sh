@@ -83,7 +83,7 @@ end
 
 begin "all calls are on a duplicate of MPI_COMM_WORLD"
 rm -rf "$shelf"
-run -n 5 --pems-procs=2 --pems-checkpoint="$shelf,every=25,keep=9" "$saved" 40 0 dup
+run -n 5 --pems-procs=2 --pems-checkpoint="$shelf,every=25,keep=9" "$saved" 40 20 dup
 expect_status 0
 expect_silence
 cmp -s "$work/reference" "$out" || fault "checkpoints change what it prints"

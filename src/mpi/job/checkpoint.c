@@ -443,6 +443,7 @@ size_t checkpoint_room(size_t mu) {
 void checkpoint_start(void) {
   const struct manifest *const was = restart_from();
   if (was) {
+    checkpoint_rank_start_clock();
     vp_restart = go_on;
   }
   if (restart_fixed()) {

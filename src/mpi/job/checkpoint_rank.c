@@ -9,9 +9,11 @@
 #include "mpi/p2p/p2p_load.h"
 #include "mpi/p2p/p2p_save.h"
 #include "mpi/rma/win_kept.h"
+#include "mpi_below/real.h"
 
 #include <errno.h>
 #include <limits.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -43,7 +45,30 @@ struct facts {
   char directory[PATH_MAX];
   uint32_t umask;
   uint64_t objects; /* bytes of what tells of its objects of MPI */
+  double time;      /* MPI_Wtime */
 };
+
+/* --- MPI_Wtime goes on from where it was --- */
+
+static double (*process_time)(void); /* since this process began, or so */
+static _Atomic(double) ahead;        /* of that, s */
+
+static double time_goes_on(void) {
+  return process_time() + ahead;
+}
+
+void checkpoint_rank_start_clock(void) {
+  process_time = real.Wtime;
+  real.Wtime = time_goes_on;
+}
+
+/* Never back: other ranks may have seen it. */
+static void set_clock(double was) {
+  const double least = was - process_time();
+  double now = ahead;
+  while (now < least && !atomic_compare_exchange_weak(&ahead, &now, least)) {
+  }
+}
 
 static int take_facts(struct facts *f, struct pems_error *error) {
   memset(f, 0, sizeof(*f));
@@ -53,6 +78,7 @@ static int take_facts(struct facts *f, struct pems_error *error) {
   const mode_t mask = umask(0);
   umask(mask);
   f->umask = mask;
+  f->time = real.Wtime();
   return 0;
 }
 
@@ -64,6 +90,7 @@ static int give_facts(const struct vp *vp, const struct facts *f,
                    f->directory, strerror(errno));
   }
   umask((mode_t)f->umask);
+  set_clock(f->time);
   return 0;
 }
 

@@ -31,4 +31,8 @@ int checkpoint_rank_add(const struct vp *vp, const char *path,
 int checkpoint_rank_load(struct vp *vp, struct resume *at, const char *path,
                          struct pems_error *error);
 
+/* Before ranks are loaded: from then on MPI_Wtime goes on from where the latest
+   of them was. */
+void checkpoint_rank_start_clock(void);
+
 #endif
