@@ -10,6 +10,8 @@
    Exit status: 0, it was killed; 3, it ended before, with status 0; 4, with
    another one; 5, it is killed because it takes more than SECONDS. */
 #define _GNU_SOURCE
+#include "reaper.h"
+
 #include <dirent.h>
 #include <errno.h>
 #include <signal.h>
@@ -19,7 +21,6 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 enum { MOST = 1000, EARLY = 3, FAILED = 4, LATE = 5 };
@@ -28,41 +29,7 @@ static pid_t first;
 static bool ended; /* the command, with this: */
 static int its_status;
 
-static double now(void) {
-  struct timespec t;
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
-}
-
-static void pause_us(long us) {
-  nanosleep(&(struct timespec){us / 1000000, us % 1000000 * 1000}, NULL);
-}
-
 /* --- its processes -------------------------------------------------------- */
-
-/* The children of all threads of `pid`, and theirs, added to at[n]. */
-static int add_descendants(pid_t pid, pid_t *at, int n) {
-  char path[64];
-  snprintf(path, sizeof(path), "/proc/%d/task", (int)pid);
-  DIR *const d = opendir(path);
-  if (!d) {
-    return n;
-  }
-  for (const struct dirent *e; (e = readdir(d));) {
-    char list[400];
-    snprintf(list, sizeof(list), "%s/%s/children", path, e->d_name);
-    FILE *const f = e->d_name[0] == '.' ? NULL : fopen(list, "re");
-    for (int child; f && n < MOST && fscanf(f, "%d", &child) == 1;) {
-      at[n++] = child;
-      n = add_descendants(child, at, n);
-    }
-    if (f) {
-      fclose(f);
-    }
-  }
-  closedir(d);
-  return n;
-}
 
 /* Children that have ended are reaped; true if there is none left. */
 static bool all_ended(void) {
@@ -82,7 +49,7 @@ static bool all_ended(void) {
 static void kill_all(void) {
   pid_t at[MOST];
   while (!all_ended()) {
-    const int n = add_descendants(getpid(), at, 0);
+    const int n = add_descendants(getpid(), at, 0, MOST);
     for (int i = 0; i < n; i++) {
       kill(at[i], SIGKILL);
     }

@@ -12,7 +12,8 @@
    All that a job started are children of this process in the end, for it is
    their reaper; so none is overlooked. */
 #define _GNU_SOURCE
-#include <dirent.h>
+#include "reaper.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <ftw.h>
@@ -26,7 +27,6 @@
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 enum { LIMIT = 60 };
@@ -57,16 +57,6 @@ static uint64_t below(uint64_t n) {
   return (z ^ z >> 31) % n;
 }
 
-static double now(void) {
-  struct timespec t;
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
-}
-
-static void pause_us(long us) {
-  nanosleep(&(struct timespec){us / 1000000, us % 1000000 * 1000}, NULL);
-}
-
 struct trial {
   enum way way;
   const char *driver;
@@ -76,30 +66,6 @@ struct trial {
 };
 
 /* --- processes ------------------------------------------------------------ */
-
-/* The children of all threads of `pid`, and theirs, added to at[n]. */
-static int add_descendants(pid_t pid, pid_t *at, int n, int most) {
-  char path[64];
-  snprintf(path, sizeof(path), "/proc/%d/task", (int)pid);
-  DIR *const d = opendir(path);
-  if (!d) {
-    return n;
-  }
-  for (const struct dirent *e; (e = readdir(d));) {
-    char list[400];
-    snprintf(list, sizeof(list), "%s/%s/children", path, e->d_name);
-    FILE *const f = e->d_name[0] == '.' ? NULL : fopen(list, "re");
-    for (int child; f && n < most && fscanf(f, "%d", &child) == 1;) {
-      at[n++] = child;
-      n = add_descendants(child, at, n, most);
-    }
-    if (f) {
-      fclose(f);
-    }
-  }
-  closedir(d);
-  return n;
-}
 
 static void print_stat(pid_t pid) {
   char path[64], text[400];
