@@ -129,7 +129,7 @@ refused "a driver that takes nothing" 'unix:x: give just --pems-io=unix' \
   pemsrun -n 4 --io=unix:x ./hello
 refused "a word that is none of an option's" 'swapin: some: .*eager|lazy|auto' \
   pemsrun -n 4 --swapin=some ./hello
-refused "what does not compress" 'compress: gzip: give none, lz4, zstd or ' \
+refused "what does not compress" 'compress: gzip: give none, auto, lz4, zstd or ' \
   pemsrun -n 4 --compress=gzip ./hello
 refused "a level that is none" 'compress: zstd:20: give .* of 1 to 19' \
   pemsrun -n 4 --compress=zstd:20 ./hello
