@@ -14,6 +14,7 @@ WRAPPER_TESTS = \
   tests/wrappers/package.sh \
   tests/wrappers/pemsrun.sh \
   tests/wrappers/python.sh \
+  tests/wrappers/rscript.sh \
   tests/wrappers/site.sh \
   tests/wrappers/starters.sh \
   tests/wrappers/debug.sh \

@@ -17,8 +17,10 @@
 #include "config/slurm.h"
 #include "context/image/image.h"
 #include "disk/contexts/dirs.h"
+#include "wrappers/interpreter.h"
 #include "wrappers/pemsrun_check.h"
 #include "wrappers/python.h"
+#include "wrappers/rscript.h"
 #include "wrappers/site.h"
 #include "wrappers/starter.h"
 
@@ -101,20 +103,47 @@ static void run_python(struct pemsrun_job *j, const char *path,
   snprintf(j->path, sizeof(j->path), "%s", python.launcher);
 }
 
+/* The same for R, of which Rscript knows where it is. */
+static void run_r(struct pemsrun_job *j, const char *path, char *const *words) {
+  static struct rscript r;
+  struct pems_error error;
+  const char *unknown;
+  if (rscript_find(&r, path, &error)) {
+    msg_fail(MSG_USAGE, "%s", error.text);
+  }
+  j->program = rscript_command(&r, words, &unknown);
+  if (!j->program) {
+    msg_fail(MSG_FAILED, "out of memory: arguments: free memory");
+  }
+  if (unknown) {
+    msg_fail(MSG_USAGE,
+             "an option of Rscript that ranks cannot heed: %s: leave "
+             "it out",
+             unknown);
+  }
+  snprintf(j->path, sizeof(j->path), "%s", r.launcher);
+}
+
 /* An interpreter, or a script that names one in its first line. */
-static void find_python(struct pemsrun_job *j) {
+static void find_interpreter(struct pemsrun_job *j) {
   char name[PATH_MAX];
   static char script[PATH_MAX];
   if (j->wrapper || starter_names_program(j->program + 1)) {
     return; /* Python that starts a program is no rank */
   }
+  const bool is_script = starter_is_script(j->path);
+  snprintf(script, sizeof(script), "%s", j->path);
   if (python_is_interpreter(j->program[0])) {
-    snprintf(name, sizeof(name), "%s", j->path);
-    run_python(j, name, NULL);
-  } else if (starter_is_script(j->path) &&
-             python_of_script(j->path, name, sizeof(name))) {
-    snprintf(script, sizeof(script), "%s", j->path);
+    run_python(j, script, NULL);
+  } else if (rscript_is_interpreter(j->program[0])) {
+    run_r(j, script, j->program + 1);
+  } else if (is_script && interpreter_of_script(script, python_is_interpreter,
+                                                name, sizeof(name))) {
     run_python(j, name, script);
+  } else if (is_script && interpreter_of_script(script, rscript_is_interpreter,
+                                                name, sizeof(name))) {
+    j->program[0] = script;
+    run_r(j, name, j->program);
   }
 }
 
@@ -145,7 +174,7 @@ static void find_program(struct pemsrun_job *j) {
                name);
     }
   }
-  find_python(j);
+  find_interpreter(j);
   if (j->wrapper || starter_is_script(j->path) ||
       starter_names_program(j->program + 1)) {
     j->starter = j->wrapper ? j->wrapper[0] : name;

@@ -3,17 +3,12 @@
 #define PEMS_WRAPPERS_PYTHON_H
 
 #include <stdbool.h>
-#include <stddef.h>
 
 #include <pems/status.h>
 
 /* Whether a program of this name or path is Python's interpreter: "python",
    "python3", "python3.11". */
 bool python_is_interpreter(const char *path);
-
-/* Whether the script at `path` names Python in its first line, after "#!" or
-   "#!/usr/bin/env"; then `name` is the word there. */
-bool python_of_script(const char *path, char *name, size_t size);
 
 struct python {
   char executable[4096]; /* sys.executable: a virtual environment's own */

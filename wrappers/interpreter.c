@@ -1,0 +1,80 @@
+#include "config.h"
+
+#include "wrappers/interpreter.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/failure.h"
+
+extern char **environ;
+
+bool interpreter_of_script(const char *path, interpreter_is *is, char *name,
+                           size_t size) {
+  char line[PATH_MAX] = "";
+  FILE *f = fopen(path, "re");
+  const bool read = f && fgets(line, sizeof(line), f);
+  if (f) {
+    fclose(f);
+  }
+  if (!read || strncmp(line, "#!", 2) != 0) {
+    return false;
+  }
+  const char *word = strtok(line + 2, " \t\r\n");
+  if (word && strcmp(word, "/usr/bin/env") == 0) {
+    word = strtok(NULL, " \t\r\n");
+  }
+  return word && is(word) && snprintf(name, size, "%s", word) < (int)size;
+}
+
+bool interpreter_ask(char *const argv[], char *answer, size_t size) {
+  posix_spawn_file_actions_t actions;
+  int ends[2], status = -1;
+  pid_t pid;
+  if (pipe(ends) != 0) {
+    return false;
+  }
+  posix_spawn_file_actions_init(&actions);
+  posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO);
+  posix_spawn_file_actions_addclose(&actions, ends[0]);
+  const int failed = posix_spawnp(&pid, argv[0], &actions, NULL, argv, environ);
+  posix_spawn_file_actions_destroy(&actions);
+  close(ends[1]);
+  FILE *f = fdopen(ends[0], "r");
+  const size_t n = f && !failed ? fread(answer, 1, size - 1, f) : 0;
+  answer[n] = '\0';
+  if (f) {
+    fclose(f);
+  }
+  if (!failed) {
+    (void)waitpid(pid, &status, 0);
+  }
+  return status == 0;
+}
+
+/* In a build tree it lies beside the compiler wrappers. */
+int interpreter_launcher(const char *name, char *path,
+                         struct pems_error *error) {
+  char self[PATH_MAX];
+  const ssize_t n = readlink("/proc/self/exe", self, sizeof(self) - 1);
+  self[n < 0 ? 0 : n] = '\0';
+  char *slash = strrchr(self, '/');
+  if (slash) {
+    *slash = '\0';
+  }
+  snprintf(path, PATH_MAX, "%.4000s/wrappers/%s", self, name);
+  if (access(path, X_OK) != 0) {
+    snprintf(path, PATH_MAX, PKGLIBDIR "/%s", name);
+  }
+  return access(path, X_OK) == 0
+             ? 0
+             : failure(
+                   error, ENOENT,
+                   "no program for this interpreter: %s: install pems again",
+                   path);
+}
