@@ -13,9 +13,8 @@ pemsrun_SOURCES = wrappers/pemsrun.c wrappers/args.c wrappers/args.h \
   wrappers/monitor.c wrappers/monitor.h wrappers/pemsrun_check.c \
   wrappers/pemsrun_check.h wrappers/pemsrun_command.c \
   wrappers/pemsrun_command.h wrappers/pemsrun_job.c wrappers/pemsrun_job.h \
-  wrappers/interpreter.c wrappers/interpreter.h \
-  wrappers/pemsrun_options.c wrappers/pemsrun_options.h wrappers/python.c \
-  wrappers/python.h wrappers/rscript.c wrappers/rscript.h wrappers/site.c wrappers/site.h wrappers/starter.c \
+  wrappers/pemsrun_options.c wrappers/pemsrun_options.h wrappers/site.c \
+  wrappers/site.h wrappers/starter.c \
   wrappers/starter.h
 pemsrun_CPPFLAGS = $(AM_CPPFLAGS) -DPKGLIBDIR='"$(pkglibdir)"'
 pemsrun_LDADD = $(PARTS) $(HWLOC_LIBS)
@@ -54,7 +53,7 @@ noinst_DATA = wrappers/pems-uninstalled.pc wrappers/pems-cgm-uninstalled.pc \
 CLEANFILES += $(object_SCRIPTS) $(bin_SCRIPTS) $(noinst_SCRIPTS) $(pkgconfig_DATA) $(noinst_DATA) \
   $(cmake_DATA)
 EXTRA_DIST += wrappers/pemsConfig.cmake.in wrappers/pemsConfigVersion.cmake.in
-EXTRA_DIST += wrappers/pems_python.c wrappers/pems_r.c wrappers/pemscc.in wrappers/pems.pc.in wrappers/pems-cgm.pc.in \
+EXTRA_DIST += wrappers/pemscc.in wrappers/pems.pc.in wrappers/pems-cgm.pc.in \
   wrappers/pems-em.pc.in
 
 # Where libraries are found anyway, no path to them is put into programs.
@@ -117,20 +116,6 @@ wrappers/pemscxx: wrappers/pemscc.in Makefile
 	$(AM_V_GEN)$(WRAP) $(SUBST_CXX) $(SUBST_BUILT) $(WRAPPED)
 wrappers/pemsfort: wrappers/pemscc.in Makefile
 	$(AM_V_GEN)$(WRAP) $(SUBST_FC) $(SUBST_BUILT) $(WRAPPED)
-LAUNCHER_NEEDS = wrappers/pemscc wrappers/exports.map libpems.la libpems-em.la libpems-mpi.la \
-  libpems-cgm.a libpems_start.a libpems_private.a pems_repic$(EXEEXT)
-LAUNCHER_FLAGS = -O2 -g -rdynamic -o $@
-MAKE_INSTALLED = $(MKDIR_P) wrappers/installed && \
-  sed 's|-Wl,-rpath,$$libdir|-Wl,-rpath,$(libdir)|' wrappers/pemscc >$@.sh && \
-  $(SHELL) $@.sh $(LAUNCHER_FLAGS)
-wrappers/pems-python: wrappers/pems_python.c $(LAUNCHER_NEEDS)
-	$(AM_V_GEN)$(SHELL) wrappers/pemscc $(LAUNCHER_FLAGS) $(srcdir)/wrappers/pems_python.c
-wrappers/pems-r: wrappers/pems_r.c $(LAUNCHER_NEEDS)
-	$(AM_V_GEN)$(SHELL) wrappers/pemscc $(LAUNCHER_FLAGS) $(srcdir)/wrappers/pems_r.c
-wrappers/installed/pems-python: wrappers/pems_python.c $(LAUNCHER_NEEDS)
-	$(AM_V_GEN)$(MAKE_INSTALLED) $(srcdir)/wrappers/pems_python.c && rm -f $@.sh
-wrappers/installed/pems-r: wrappers/pems_r.c $(LAUNCHER_NEEDS)
-	$(AM_V_GEN)$(MAKE_INSTALLED) $(srcdir)/wrappers/pems_r.c && rm -f $@.sh
 wrappers/installed/pemsConfig.cmake: wrappers/pemsConfig.cmake.in Makefile
 	$(AM_V_GEN)$(WRAP) $(SUBST_INSTALLED) $(srcdir)/wrappers/pemsConfig.cmake.in >$@
 wrappers/pemsConfig.cmake: wrappers/pemsConfig.cmake.in Makefile

@@ -17,10 +17,10 @@
 #include "config/slurm.h"
 #include "context/image/image.h"
 #include "disk/contexts/dirs.h"
-#include "wrappers/interpreter.h"
+#include "wrappers/interpreter/interpreter.h"
+#include "wrappers/interpreter/python.h"
+#include "wrappers/interpreter/rscript.h"
 #include "wrappers/pemsrun_check.h"
-#include "wrappers/python.h"
-#include "wrappers/rscript.h"
 #include "wrappers/site.h"
 #include "wrappers/starter.h"
 

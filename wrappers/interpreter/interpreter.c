@@ -1,6 +1,6 @@
 #include "config.h"
 
-#include "wrappers/interpreter.h"
+#include "wrappers/interpreter/interpreter.h"
 
 #include <errno.h>
 #include <limits.h>

@@ -1,12 +1,12 @@
 /* Python programs: which interpreter it is, and where its libpython. */
-#include "wrappers/python.h"
+#include "wrappers/interpreter/python.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/failure.h"
-#include "wrappers/interpreter.h"
+#include "wrappers/interpreter/interpreter.h"
 
 /* Two lines: the interpreter, and its library or nothing. */
 static const char question[] =

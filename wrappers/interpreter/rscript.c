@@ -1,5 +1,5 @@
 #define _GNU_SOURCE
-#include "wrappers/rscript.h"
+#include "wrappers/interpreter/rscript.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "base/failure.h"
-#include "wrappers/interpreter.h"
+#include "wrappers/interpreter/interpreter.h"
 
 /* A line for each fact. */
 static const char question[] =
