@@ -84,9 +84,6 @@ static bool worth_while(const struct site *s,
 
 /* Is it worth while to map? *random: how. */
 static bool map_this_time(const struct context *c, bool *random) {
-  if (mode == SWAPIN_EAGER || !store_lazy()) {
-    return false;
-  }
   if (mode == SWAPIN_PAGES) {
     return *random = true;
   }
@@ -183,6 +180,9 @@ void lazy_map(struct context *c, struct ranges *pages) {
   ranges_clear(&z->mapped);
   ranges_clear(&z->quiet);
   z->mapped_bytes = 0;
+  if (mode == SWAPIN_EAGER || !store_lazy()) {
+    return;
+  }
   z->prediction = prediction_at(&z->predictions, c->site);
   if (!map_this_time(c, &random)) {
     prediction_unused(z->prediction);
