@@ -156,13 +156,6 @@ static int run_by_mpirun(struct pemsrun_job *j) {
   return launch(command.at, &about);
 }
 
-/* A plug-in of hwloc's, for files that nobody reads here, brings libxml2 and
-   ICU into processes of MPI: ranks that open these would get what is there, one
-   for all, instead of copies of their own. */
-static void leave_plugin_out(void) {
-  need_set(setenv("HWLOC_PLUGINS_BLACKLIST", "hwloc_xml_libxml.so", 0));
-}
-
 int main(int argc, char **argv) {
   (void)argc;
   static struct pemsrun_job j;
@@ -173,7 +166,6 @@ int main(int argc, char **argv) {
   pemsrun_check(&j);
   if (!j.show) {
     need_set(flavour_announce());
-    leave_plugin_out();
   }
   for (int i = 0; i < j.pems.n; i++) {
     export_option(j.pems.at[i] + strlen("--pems-"));
