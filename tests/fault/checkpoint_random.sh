@@ -7,6 +7,7 @@
 # fault names its own.
 . "$(dirname "$0")/checkpoint_lib.sh"
 . "$(dirname "$0")/budget.sh"
+. "$(dirname "$0")/draw.sh"
 
 programs=4
 [ -z "${PEMS_TEST_LONG:-}" ] || programs=200
@@ -18,19 +19,6 @@ build tests/mpi/random.c
 ${REAL_CC:-cc} -std=c17 -O1 -o "$work/killed" "$here/tests/fault/killed.c" ||
   skip "killed.c cannot be compiled"
 drivers="$(moving_drivers) mmap"
-
-# roll N: $rolled is less than N.
-roll() {
-  state=$(((state * 1103515245 + 12345) % 4294967296))
-  rolled=$((state / 65536 % $1))
-}
-
-# one_of WORD...: $word is one of them.
-one_of() {
-  roll $#
-  shift "$rolled"
-  word=$1
-}
 
 # another WORD WORD...: $word is one of the others, but for the first, if there is
 # one that differs.
@@ -152,7 +140,7 @@ until_killed() {
 # one_program SEED: $part and so on are what its parts have printed.
 one_program() {
   seed=$1
-  state=$(echo "$seed" | cksum | cut -d ' ' -f 1)
+  draw_from "$(echo "$seed" | cksum | cut -d ' ' -f 1)"
   rm -rf "$shelf"
   moments=
   parts=

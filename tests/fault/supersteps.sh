@@ -5,6 +5,7 @@
 # PEMS_TEST_SEED repeats it.
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/budget.sh"
+. "$(dirname "$0")/draw.sh"
 
 build tests/mpi/memory.c
 if [ -n "${PEMS_TEST_LONG:-}" ]; then
@@ -18,19 +19,7 @@ echo "$supersteps supersteps with PEMS_TEST_SEED=$seed"
 mkdir "$work/disk/1" "$work/disk/2"
 root=$disk
 
-# roll N: $rolled is less than N.
-state=$((seed * 2654435761 % 4294967296))
-roll() {
-  state=$(((state * 1103515245 + 12345) % 4294967296))
-  rolled=$((state / 65536 % $1))
-}
-
-# one_of WORD...: $word is one of them.
-one_of() {
-  roll $#
-  shift "$rolled"
-  word=$1
-}
+draw_from $((seed * 2654435761 % 4294967296))
 
 # draw: options of a job in $options, $ranks, $programs of $steps supersteps.
 draw() {
