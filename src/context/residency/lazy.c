@@ -77,9 +77,8 @@ static struct site *site_at_locked(uintptr_t key) {
    again, or may: to see what that is. */
 static bool worth_while(const struct site *s,
                         const struct context_prediction *p) {
-  return s->measured &&
-         (s->share <= MUCH ||
-          (s->share <= NEARLY_ALL && (p->known || prediction_possible(p))));
+  return s->measured && (s->share <= MUCH ||
+                         (s->share <= NEARLY_ALL && prediction_possible(p)));
 }
 
 /* Is it worth while to map? *random: how. */

@@ -142,8 +142,9 @@ static void watch(struct context *c, uintptr_t start, uintptr_t end,
 /* Bytes of a unit of a sample: of a small context there must be units enough.
  */
 static size_t sample_of(const struct ranges *pages) {
+  const uint64_t all = ranges_total(pages);
   size_t n = HUGE_PAGE;
-  while (n > LEAST_UNIT && n * SAMPLED > ranges_total(pages)) {
+  while (n > LEAST_UNIT && n * SAMPLED > all) {
     n /= 2;
   }
   return n;
