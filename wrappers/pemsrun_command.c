@@ -12,16 +12,11 @@
 extern char **environ;
 
 /* Is the variable, as "NAME=VALUE", one that processes on other hosts are to
-   have as well? pems's options, what programs with threads and R look at, where
-   libraries are, and which of hwloc's are left out. */
+   have as well? pems's options, what programs with threads and R look at, and
+   where libraries are. */
 static bool is_for_all(const char *variable) {
-  static const char *const starts[] = {"PEMS_",
-                                       "OMP_",
-                                       "GOMP_",
-                                       "KMP_",
-                                       "R_",
-                                       "LD_LIBRARY_PATH=",
-                                       "HWLOC_PLUGINS_BLACKLIST="};
+  static const char *const starts[] = {"PEMS_", "OMP_", "GOMP_",
+                                       "KMP_",  "R_",   "LD_LIBRARY_PATH="};
   for (size_t i = 0; i < sizeof(starts) / sizeof(*starts); i++) {
     if (strncmp(variable, starts[i], strlen(starts[i])) == 0) {
       return true;

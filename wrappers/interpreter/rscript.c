@@ -104,13 +104,6 @@ static size_t append(char **to, char *const *list) {
   return n;
 }
 
-/* A plug-in of hwloc's, for files that nobody reads here, brings libxml2 and
-   ICU into processes of MPI: ranks of R would get that ICU, one for all,
-   instead of copies of their own. */
-static void leave_plugin_out(void) {
-  (void)setenv("HWLOC_PLUGINS_BLACKLIST", "hwloc_xml_libxml.so", 0);
-}
-
 /* As Rscript calls R. */
 char **rscript_command(struct rscript *r, char *const *arguments,
                        const char **unknown) {
@@ -127,7 +120,6 @@ char **rscript_command(struct rscript *r, char *const *arguments,
       command[n] = "--args";
       append(command + n + 1, arguments + taken);
     }
-    leave_plugin_out();
     for (int i = 0; i < RSCRIPT_VARIABLES; i++) {
       (void)putenv(r->variable[i]);
     }

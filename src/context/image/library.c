@@ -30,7 +30,9 @@ static const char *const always_shared[] = {
     "libjemalloc.", "libtcmalloc",    "libcuda",           "libcublas",
     "libcufft",     "libcurand",      "libcusolver",       "libcusparse",
     "libcudnn",     "libnvrtc",       "libnccl",           "libnvidia-",
-    "libhwloc."};
+    "libhwloc.",    "libpmix.",       "libpmi.",           "libpmi2.",
+    "libucp.",      "libuct.",        "libucs.",           "libucm.",
+    "libfabric.",   "libibverbs.",    "librdmacm.",        "libpsm"};
 
 /* --- which they are --------------------------------------------------------
  */

@@ -36,6 +36,28 @@ static void classify(struct original *o, const struct image_file *program) {
   }
 }
 
+static void note_scope(void *arg, const char *name) {
+  struct original *const o = original_named(name);
+  (void)arg;
+  if (o && !o->in_scope) {
+    o->in_scope = true;
+    library_each_needed(o->map, note_scope, NULL);
+  }
+}
+
+/* What came with the program stands before all that was opened since; preloaded
+   libraries are needed by nobody. */
+static void note_scopes(void) {
+  int last = original_count();
+  library_each_needed(original_number(0)->map, note_scope, NULL);
+  while (last > 1 && !original_number(last - 1)->in_scope) {
+    last--;
+  }
+  for (int i = 0; i < last; i++) {
+    original_number(i)->in_scope = true;
+  }
+}
+
 int original_start(const struct image_file *f, struct pems_error *error) {
   originals.program = f;
   for (struct link_map *m = _r_debug.r_map; m; m = m->l_next) {
@@ -46,6 +68,7 @@ int original_start(const struct image_file *f, struct pems_error *error) {
     classify(o, f);
     o->bound = o->at_start = true;
   }
+  note_scopes();
   return 0;
 }
 
@@ -78,6 +101,7 @@ static void share_needed(void *arg, const char *name) {
 static void choose(int first) {
   for (int i = first; i < original_count(); i++) {
     struct original *o = original_number(i);
+    o->chosen = true;
     if (library_is_shared(o->map, originals.program->shared)) {
       share(o, NULL);
     } else {
@@ -123,22 +147,59 @@ static void say(char *why, size_t size) {
   snprintf(why, size, "%s", text ? text : strerror(errno ? errno : ENOMEM));
 }
 
-/* What others have opened, or there was no memory for when it came, is as it
-   is. NULL: memory is short. */
-static struct original *late(struct link_map *map) {
-  struct original *o = original_find(map);
-  if (!o && (o = original_add(map))) {
-    share(o, library_is_shared(map, originals.program->shared)
-                 ? NULL
-                 : "it was loaded before");
+static struct link_map *map_named(const char *name) {
+  struct link_map *m = _r_debug.r_map;
+  while (m && !library_is_named(m, name)) {
+    m = m->l_next;
+  }
+  return m;
+}
+
+/* What the process has opened for itself, MPI for its plug-ins, say: a rank
+   that opens it, too, gets a copy in which nothing has happened yet. */
+static void keep_used(struct original *o) {
+  struct pems_error error = {0};
+  o->chosen = true;
+  if (library_is_shared(o->map, originals.program->shared)) {
+    share(o, NULL);
+  } else if (original_keep_used(o, &error) != 0) {
+    share(o, error.text);
+  } else {
+    o->kind = ORIGINAL_OPENED;
+    o->bound = false;
+  }
+}
+
+static void see_named(void *arg, const char *name);
+
+/* What is opened, and what it needs, as far as ranks may have copies of it.
+   NULL: memory is short. */
+static struct original *see(struct link_map *map) {
+  struct original *o = original_of(map);
+  if (!o || o->seen || o->in_scope) {
+    return o;
+  }
+  o->seen = true;
+  if (!o->chosen) {
+    keep_used(o);
+  }
+  if (o->kind == ORIGINAL_OPENED) {
+    library_each_needed(map, see_named, NULL);
   }
   return o;
 }
 
+static void see_named(void *arg, const char *name) {
+  struct link_map *const map = map_named(name);
+  (void)arg;
+  if (map) {
+    (void)see(map);
+  }
+}
+
 static struct original *known(void *handle) {
   struct link_map *map = NULL;
-  return handle && dlinfo(handle, RTLD_DI_LINKMAP, &map) == 0 ? late(map)
-                                                              : NULL;
+  return handle && dlinfo(handle, RTLD_DI_LINKMAP, &map) == 0 ? see(map) : NULL;
 }
 
 /* A function that is missing is no error before it is called. */
@@ -188,19 +249,11 @@ struct stray_search {
 
 static void look(struct stray_search *s, struct original *o);
 
-static struct link_map *map_named(const char *name) {
-  struct link_map *m = _r_debug.r_map;
-  while (m && !library_is_named(m, name)) {
-    m = m->l_next;
-  }
-  return m;
-}
-
 static void look_named(void *arg, const char *name) {
   struct stray_search *s = arg;
   struct original *o = original_named(name);
   struct link_map *map = o ? NULL : map_named(name);
-  if (map && !(o = late(map))) {
+  if (map && !(o = see(map))) {
     s->found = s->asked;
   }
   if (o) {

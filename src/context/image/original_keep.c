@@ -3,8 +3,10 @@
 
 #include "base/failure.h"
 #include "context/image/original_table.h"
+#include "context/image/relocation.h"
 #include "os/native.h"
 
+#include <dlfcn.h>
 #include <errno.h>
 #include <link.h>
 #include <string.h>
@@ -50,22 +52,33 @@ static void measure(struct original *o) {
   }
 }
 
-/* Segments may be apart from each other. */
-static int keep_data(struct original *o) {
+/* A segment's bytes, as they are in memory now. */
+static int copy_loaded(const struct original *o, const Elf64_Phdr *p,
+                       char *to) {
+  memcpy(to, (char *)o->map->l_addr + p->p_vaddr, p->p_filesz);
+  return 0;
+}
+
+static int read_stored(const struct original *o, const Elf64_Phdr *p,
+                       char *to) {
+  return image_elf_read(&o->file->elf, p->p_offset, to, p->p_filesz) ? EIO : 0;
+}
+
+/* Segments may be apart from each other. 0 or an errno value. */
+static int keep_data(struct original *o,
+                     int (*get)(const struct original *o, const Elf64_Phdr *p,
+                                char *to)) {
   const struct image_file *f = o->file;
   measure(o);
   o->pristine = native_zalloc(1, o->data_end - o->data + 1);
-  if (o->pristine == NULL) {
-    return -1;
-  }
-  for (int i = 0; i < f->elf.nsegments; i++) {
+  int code = o->pristine ? 0 : ENOMEM;
+  for (int i = 0; i < f->elf.nsegments && !code; i++) {
     const Elf64_Phdr *p = &f->elf.segment[i];
     if (p->p_type == PT_LOAD && p->p_flags & PF_W) {
-      memcpy(o->pristine + (p->p_vaddr - o->data),
-             (char *)o->map->l_addr + p->p_vaddr, p->p_filesz);
+      code = get(o, p, o->pristine + (p->p_vaddr - o->data));
     }
   }
-  return 0;
+  return code;
 }
 
 /* The file is the one that was loaded. */
@@ -79,7 +92,98 @@ static bool is_same(const struct link_map *map, const struct image_file *f) {
   return false;
 }
 
-int original_keep(struct original *o, struct pems_error *error) {
+/* --- relocating once more --------------------------------------------------
+
+   What ld.so has written where nobody else writes is taken from the loaded
+   library: tables of addresses, and all that is read-only since. The rest may
+   have been changed, and is worked out; of symbols with several versions the
+   default one is taken. */
+
+static bool holds(const struct original *o, uint64_t at, size_t n) {
+  return at >= o->data && at < o->data_end && o->data_end - at >= n;
+}
+
+static void put(struct original *o, uint64_t at, uint64_t word) {
+  if (holds(o, at, sizeof(word))) {
+    memcpy(o->pristine + (at - o->data), &word, sizeof(word));
+  }
+}
+
+static void take_loaded(struct original *o, uint64_t at, int words) {
+  const size_t n = (size_t)words * sizeof(uint64_t);
+  if (holds(o, at, n)) {
+    memcpy(o->pristine + (at - o->data), (const char *)o->map->l_addr + at, n);
+  }
+}
+
+static bool is_constant(const struct original *o, uint64_t at) {
+  return at >= o->file->relro && at < o->file->relro_end;
+}
+
+static void *find(void *handle, const char *name) {
+  void *const p = dlsym(RTLD_DEFAULT, name);
+  return p ? p : dlsym(handle, name);
+}
+
+/* 0 where there is none: it is weak. */
+static uint64_t address_of(const struct original *o, void *handle,
+                           const Elf64_Rela *r) {
+  const uint64_t base = o->map->l_addr;
+  const Elf64_Sym *symbol =
+      (const Elf64_Sym *)(base + o->file->symbols) + ELF64_R_SYM(r->r_info);
+  const bool is_local = ELF64_ST_BIND(symbol->st_info) == STB_LOCAL;
+  void *const p =
+      is_local
+          ? NULL
+          : find(handle, (const char *)base + o->file->names + symbol->st_name);
+  return p                                           ? (uint64_t)p
+         : is_local || symbol->st_shndx != SHN_UNDEF ? base + symbol->st_value
+                                                     : 0;
+}
+
+static void relocate(struct original *o, void *handle, const Elf64_Rela *r) {
+  if (relocation_is_tls(r)) {
+    take_loaded(o, r->r_offset, relocation_tls_words(r));
+  } else if (relocation_is_data(r) && !is_constant(o, r->r_offset)) {
+    put(o, r->r_offset, address_of(o, handle, r) + (uint64_t)r->r_addend);
+  } else if (relocation_is_symbol(r) || relocation_is_chosen(r)) {
+    take_loaded(o, r->r_offset, 1);
+  } else if (relocation_is_own(r)) {
+    put(o, r->r_offset, o->map->l_addr + (uint64_t)r->r_addend);
+  }
+}
+
+static void relocate_relr(struct original *o) {
+  struct relocation_walk walk = {.at = o->file->relr, .left = o->file->nrelr};
+  uint64_t at, word;
+  while (relocation_next_relr(&walk, &at)) {
+    if (holds(o, at, sizeof(word))) {
+      memcpy(&word, o->pristine + (at - o->data), sizeof(word));
+      put(o, at, word + o->map->l_addr);
+    }
+  }
+}
+
+static int relocate_anew(struct original *o) {
+  void *const handle = dlopen(o->map->l_name, RTLD_LAZY | RTLD_NOLOAD);
+  if (!handle) {
+    return EINVAL;
+  }
+  relocate_relr(o);
+  for (int t = 0; t < 2; t++) {
+    const struct image_relocations *table = &o->file->relocations[t];
+    for (size_t i = 0; i < table->n; i++) {
+      relocate(o, handle, &table->at[i]);
+    }
+  }
+  dlclose(handle);
+  return 0;
+}
+
+/* ---------------------------------------------------------------------------
+ */
+
+static int find_file(struct original *o, struct pems_error *error) {
   const int code = image_open_library(&o->own_file, o->map->l_name, error);
   if (code) {
     return code;
@@ -90,9 +194,30 @@ int original_keep(struct original *o, struct pems_error *error) {
     return failure(error, EINVAL, "its file was replaced");
   }
   o->file = o->own_file;
-  if (keep_data(o) != 0 || disarm(o->map, o->file) != 0) {
-    o->file = NULL;
-    return failure(error, ENOMEM, "out of memory");
-  }
   return 0;
+}
+
+static int refuse(struct original *o, int code, struct pems_error *error) {
+  o->file = NULL;
+  return failure(error, code, "%s",
+                 code == ENOMEM ? "out of memory" : "its file cannot be read");
+}
+
+int original_keep(struct original *o, struct pems_error *error) {
+  int code = find_file(o, error);
+  if (code) {
+    return code;
+  }
+  code = keep_data(o, copy_loaded);
+  return code || disarm(o->map, o->file) != 0 ? refuse(o, ENOMEM, error) : 0;
+}
+
+int original_keep_used(struct original *o, struct pems_error *error) {
+  int code = find_file(o, error);
+  if (code) {
+    return code;
+  }
+  code = keep_data(o, read_stored);
+  code = code ? code : relocate_anew(o);
+  return code ? refuse(o, code, error) : 0;
 }

@@ -46,7 +46,10 @@ struct original {
   bool stays;             /* as ld.so has it: is never unloaded */
   bool constructed;       /* the original itself, for what is shared */
   bool stray;             /* shared, though not as it is in all jobs */
-  bool at_start;          /* it was there before any rank opened anything */
+  bool at_start;          /* it was there before any rank opened anything, */
+  bool in_scope;          /* and all find its symbols: came with the program */
+  bool chosen;            /* kind is what it will be */
+  bool seen;              /* a rank has opened it, or what needs it */
 };
 
 /* All of the following are called under a lock of the caller's. */

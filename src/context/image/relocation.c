@@ -57,6 +57,10 @@ bool relocation_is_own(const Elf64_Rela *r) {
          (type == IS_64 && ELF64_R_SYM(r->r_info) == 0);
 }
 
+bool relocation_is_data(const Elf64_Rela *r) {
+  return ELF64_R_TYPE(r->r_info) == IS_64 && ELF64_R_SYM(r->r_info) != 0;
+}
+
 bool relocation_is_tls(const Elf64_Rela *r) {
   switch (ELF64_R_TYPE(r->r_info)) {
   case IS_TLS_MODULE:

@@ -16,6 +16,9 @@ bool relocation_is_call(const Elf64_Rela *r);
 bool relocation_is_chosen(const Elf64_Rela *r);
 /* Makes a word an address in the same library. */
 bool relocation_is_own(const Elf64_Rela *r);
+/* Makes a word of the program's own data the address of a symbol: not one of
+   the tables that ld.so fills in and nobody changes. */
+bool relocation_is_data(const Elf64_Rela *r);
 
 /* Is it about thread-local data? ld.so must not see those of a library's copy:
    it has no thread-local data of its own, for that of the original is each

@@ -67,6 +67,66 @@ START_TEST(data_are_relocated) {
 }
 END_TEST
 
+/* --- what the process uses --- */
+
+static const char *const tables =
+    "extern int value; extern __thread int *thread; int unknown(void)"
+    "__attribute__((weak)); int own = 3; static int hidden = 4;"
+    "int *const fixed = &value; int *table[] = {&value, &own + 1, &hidden};"
+    "int (*none)(void) = unknown; int **deep[2] = {table, table + 2};"
+    "static int f(void) { return 1; } int (*volatile call)(void) = f;"
+    "__thread int mine = 8; int *thread_at(void) { return thread + mine; }"
+    "static void *choose(void) { return f; } int chosen(void)"
+    "__attribute__((ifunc(\"choose\"))); int (*by_choice)(void) = chosen;";
+
+static void change(void *handle) {
+  int **const table = dlsym(handle, "table");
+  table[0] = table[2] = NULL;
+  *(int *)dlsym(handle, "own") = 99;
+  *(void **)dlsym(handle, "deep") = NULL;
+  *(void **)dlsym(handle, "call") = NULL;
+}
+
+/* Read from the file and relocated anew they are what ld.so has made of them,
+   whatever became of them since. */
+static void expect_same(const char *name, void (*use)(void *handle)) {
+  ck_assert_int_eq(stub_open(name, NULL, RTLD_NOW, keep), 0);
+  ck_assert_int_eq(code, 0);
+  void *const handle = dlopen(name, RTLD_NOW | RTLD_NOLOAD);
+  ck_assert_ptr_nonnull(handle);
+  if (use) {
+    use(handle);
+  }
+  struct original again = {.map = kept->map};
+  ck_assert_int_eq(original_keep_used(&again, &error), 0);
+  ck_assert_uint_eq(again.data, kept->data);
+  ck_assert_uint_eq(again.data_end, kept->data_end);
+  /* The first has hidden its constructors since. */
+  const uint64_t dynamic = (uintptr_t)kept->map->l_ld - kept->map->l_addr;
+  const uint64_t past = dynamic + kept->file->ndynamic * sizeof(Elf64_Dyn);
+  for (uint64_t at = kept->data; at < kept->data_end; at++) {
+    ck_assert_msg(again.pristine[at - again.data] ==
+                          kept->pristine[at - kept->data] ||
+                      (at >= dynamic && at < past),
+                  "%s: %lx", name, (unsigned long)at);
+  }
+  image_close(again.own_file);
+  free(again.pristine);
+}
+
+START_TEST(they_are_relocated_anew) {
+  build("tables", tables, "-L. -linner -Wl,-rpath,\\$ORIGIN -Wl,-z,lazy");
+  expect_same(in_dir("libtables.so"), change);
+}
+END_TEST
+
+START_TEST(they_are_relocated_anew_with_small_tables) {
+  build("relr", tables,
+        "-L. -linner -Wl,-rpath,\\$ORIGIN -Wl,-z,pack-relative-relocs");
+  expect_same(in_dir("librelr.so"), change);
+}
+END_TEST
+
 /* --- what cannot be kept --- */
 
 static void expect_refused(const int *value) {
@@ -109,6 +169,24 @@ static void run_short(void) {
   memory_for(allocations);
 }
 
+START_TEST(what_is_used_is_kept_or_refused) {
+  (void)load("libinner.so", "value");
+  bool enough = false;
+  for (; !enough; allocations++) {
+    struct original again = {.map = kept->map};
+    memory_for(allocations);
+    const int rc = original_keep_used(&again, &error);
+    enough = !memory_was_out();
+    memory_again();
+    ck_assert_int_eq(rc, enough ? 0 : ENOMEM);
+    ck_assert(enough == (again.file != NULL));
+    image_close(again.own_file);
+    free(again.pristine);
+  }
+  ck_assert_int_ge(allocations, 2);
+}
+END_TEST
+
 START_TEST(they_are_kept_or_refused) {
   bool enough = false;
   before = run_short;
@@ -134,8 +212,11 @@ END_TEST
 int main(void) {
   const TTest *const tests[] = {data_are_kept_and_no_constructor_runs,
                                 data_are_relocated,
+                                they_are_relocated_anew,
+                                they_are_relocated_anew_with_small_tables,
                                 a_file_that_was_replaced_is_refused,
                                 a_file_that_is_gone_is_refused,
+                                what_is_used_is_kept_or_refused,
                                 they_are_kept_or_refused,
                                 NULL};
   return opened_check_main("original_keep", tests);
