@@ -1,0 +1,107 @@
+/* Whether contexts are mapped, by what their residences took. */
+#include "context/residency/way.h"
+
+#include "check_main.h"
+
+enum { BYTES = 1 << 20 };
+
+/* ns for a byte: as a whole, mapped. */
+static const unsigned mapped_is_better[2] = {10, 4}, whole_is_better[2] = {2, 9};
+
+/* A residence that begins at `site`: was it mapped? */
+static bool stay(uintptr_t site, const unsigned ns[2]) {
+  const bool mapped = way_choose(site, true);
+  way_took(site, mapped, (uint64_t)ns[mapped] * BYTES, BYTES);
+  return mapped;
+}
+
+/* Of n residences, how many are mapped. */
+static int count(int n, uintptr_t site, const unsigned ns[2]) {
+  int mapped = 0;
+  for (int i = 0; i < n; i++) {
+    mapped += stay(site, ns);
+  }
+  return mapped;
+}
+
+START_TEST(the_shorter_way_is_taken) {
+  count(100, 1, mapped_is_better);
+  ck_assert_int_ge(count(1000, 1, mapped_is_better), 950);
+  way_start();
+  count(100, 1, whole_is_better);
+  ck_assert_int_le(count(1000, 1, whole_is_better), 50);
+}
+END_TEST
+
+START_TEST(another_time_another_way) {
+  count(1000, 1, mapped_is_better);
+  count(1000, 1, whole_is_better);
+  ck_assert_int_le(count(1000, 1, whole_is_better), 50);
+  count(1000, 1, mapped_is_better);
+  ck_assert_int_ge(count(1000, 1, mapped_is_better), 950);
+}
+END_TEST
+
+START_TEST(places_are_apart) {
+  for (int i = 0; i < 200; i++) {
+    stay(1, mapped_is_better);
+    stay(2, whole_is_better);
+  }
+  ck_assert_int_ge(count(100, 1, mapped_is_better), 95);
+  ck_assert_int_le(count(100, 2, whole_is_better), 5);
+}
+END_TEST
+
+/* A site that has never been seen goes the way of the others. */
+START_TEST(places_tell_about_others) {
+  for (uintptr_t site = 1; site <= 20; site++) {
+    count(50, site, mapped_is_better);
+  }
+  ck_assert(way_choose(100, false));
+  way_start();
+  for (uintptr_t site = 1; site <= 20; site++) {
+    count(50, site, whole_is_better);
+  }
+  ck_assert(!way_choose(100, true));
+}
+END_TEST
+
+/* However many places there are, and though each is seen a few times only. */
+START_TEST(the_worse_way_is_rare) {
+  int mapped = 0;
+  for (uintptr_t site = 1; site <= 1000; site++) {
+    mapped += count(3, site, whole_is_better);
+  }
+  ck_assert_int_le(mapped, 3000 / 20);
+  ck_assert_int_ge(mapped, 3000 / 50);
+}
+END_TEST
+
+/* To find out what it touches is worth it seldom, and tells nothing yet. */
+START_TEST(few_find_out) {
+  int mapped = 0;
+  for (int i = 0; i < 1000; i++) {
+    const bool this_time = way_choose(1, false);
+    mapped += this_time;
+    if (!this_time) {
+      way_took(1, false, BYTES, BYTES);
+    }
+  }
+  ck_assert_int_ge(mapped, 3);
+  ck_assert_int_le(mapped, 10);
+}
+END_TEST
+
+int main(void) {
+  Suite *const s = suite_create("way");
+  TCase *const t = tcase_create("way");
+  tcase_add_checked_fixture(t, way_start, NULL);
+  tcase_add_test(t, the_shorter_way_is_taken);
+  tcase_add_test(t, another_time_another_way);
+  tcase_add_test(t, places_are_apart);
+  tcase_add_test(t, places_tell_about_others);
+  tcase_add_test(t, the_worse_way_is_rare);
+  tcase_add_test(t, few_find_out);
+  suite_add_tcase(s, t);
+  return check_run(s);
+}
