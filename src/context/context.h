@@ -91,13 +91,13 @@ struct context_lazy {
 
 /* What residency/stay.c knows of a residence. Zeroed: it is not timed. */
 struct context_stay {
-  bool timed, mapped;
+  bool timed, mapped, ready;
   uintptr_t site; /* where its VP waited */
   uint64_t bytes; /* on disk when it began */
   uint64_t ns;    /* that it took until now */
   /* Of the VP's thread, when it went on with its program: */
   const struct self *running; /* the thread, or NULL: it does not run */
-  uint64_t faults, major, system_ns, wall_ns, cpu_ns;
+  uint64_t faults, major, system_ns, delay_ns, wall_ns, cpu_ns;
 };
 
 /* How much of a context is watched while it is in memory. */

@@ -83,10 +83,7 @@ static bool map_this_time(struct context *c, uint64_t bytes) {
   }
   const bool ready = p->known || !prediction_possible(p);
   const bool map = way_choose(c->site, ready);
-  stay_begin(c, map, bytes);
-  if (map && !ready) {
-    stay_ignore(c);
-  }
+  stay_begin(c, map, ready, bytes);
   return map;
 }
 

@@ -5,8 +5,12 @@
 #include "context/residency/way.h"
 #include "os/clock.h"
 
+#include <fcntl.h>
 #include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
 #include <sys/resource.h>
+#include <unistd.h>
 
 /* What the system took for faults of all VPs' threads: one alone is too short
    to be measured, where the system counts in ticks. As if some had been before
@@ -25,13 +29,26 @@ static uint64_t system_ns(const struct rusage *u) {
          (uint64_t)u->ru_stime.tv_usec * 1000;
 }
 
-void stay_begin(struct context *c, bool mapped, uint64_t bytes) {
-  c->stay = (struct context_stay){
-      .timed = true, .mapped = mapped, .site = c->site, .bytes = bytes};
+/* ns that the calling thread could have run, and others did; 0 where the system
+   does not say. */
+static uint64_t delay_of_thread(void) {
+  char text[128];
+  const int fd = open("/proc/thread-self/schedstat", O_RDONLY | O_CLOEXEC);
+  const ssize_t n = fd < 0 ? -1 : read(fd, text, sizeof(text) - 1);
+  if (fd >= 0) {
+    close(fd);
+  }
+  text[n > 0 ? n : 0] = '\0';
+  const char *const space = strchr(text, ' ');
+  return space ? strtoull(space, NULL, 10) : 0;
 }
 
-void stay_ignore(struct context *c) {
-  c->stay.timed = false;
+void stay_begin(struct context *c, bool mapped, bool ready, uint64_t bytes) {
+  c->stay = (struct context_stay){.timed = true,
+                                  .mapped = mapped,
+                                  .ready = ready,
+                                  .site = c->site,
+                                  .bytes = bytes};
 }
 
 void stay_run(struct context *c) {
@@ -41,13 +58,24 @@ void stay_run(struct context *c) {
     s->faults = usage_of_thread(&u);
     s->major = (uint64_t)u.ru_majflt;
     s->system_ns = system_ns(&u);
+    s->delay_ns = s->mapped ? delay_of_thread() : 0;
     s->wall_ns = clock_ns();
     s->cpu_ns = clock_thread_ns();
     s->running = &self;
   }
 }
 
-/* Time that it waited counts only if it waited for pages. */
+/* What the thread, which has been stopped, waited for pages, other than for a
+   processor. */
+static uint64_t waited_ns(const struct context_stay *s, const struct rusage *u,
+                          uint64_t wall, uint64_t cpu) {
+  if (!s->mapped || (uint64_t)u->ru_majflt == s->major) {
+    return 0;
+  }
+  const uint64_t busy = cpu + delay_of_thread() - s->delay_ns;
+  return wall > busy ? wall - busy : 0;
+}
+
 void stay_stop(struct context *c) {
   struct context_stay *const s = &c->stay;
   if (s->running != &self) { /* another thread of the rank, or nobody */
@@ -63,9 +91,7 @@ void stay_stop(struct context *c) {
     faults.ns += system_ns(&u) - s->system_ns;
     s->ns += n * (faults.ns / faults.n);
   }
-  if ((uint64_t)u.ru_majflt > s->major && wall > cpu) {
-    s->ns += wall - cpu;
-  }
+  s->ns += waited_ns(s, &u, wall, cpu);
 }
 
 void stay_moved(struct context *c, uint64_t ns) {
@@ -75,7 +101,7 @@ void stay_moved(struct context *c, uint64_t ns) {
 void stay_end(struct context *c, bool left) {
   struct context_stay *const s = &c->stay;
   if (s->timed && left) {
-    way_took(s->site, s->mapped, s->ns, s->bytes);
+    way_took(s->site, s->mapped, s->ready, s->ns, s->bytes);
   }
   s->timed = false;
   s->running = NULL;

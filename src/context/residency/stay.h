@@ -8,10 +8,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* c comes in from its site, with `bytes` on disk, mapped or not. */
-void stay_begin(struct context *c, bool mapped, uint64_t bytes);
-/* It will not be compared: c finds out what it touches. */
-void stay_ignore(struct context *c);
+/* c comes in from its site, with `bytes` on disk, mapped or not; `ready` as for
+   way_choose. */
+void stay_begin(struct context *c, bool mapped, bool ready, uint64_t bytes);
 /* c's VP, the calling thread, goes on with its program, or stops. */
 void stay_run(struct context *c);
 void stay_stop(struct context *c);

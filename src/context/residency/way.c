@@ -11,8 +11,10 @@ enum {
   ENOUGH = 2,
   /* Comparisons before one site tells about another. */
   ENOUGH_PAIRS = 4,
-  /* Newer residences count more: the last so many. */
-  LATELY = 4,
+  /* Newer residences count more: about the last so many. */
+  LATELY = 8,
+  /* A residence that takes so many times what others take had bad luck. */
+  OUTLIER = 4,
   /* Residences at a site until its other way is measured again, and until
      another context finds out what it touches for that. */
   FIRST_REST = 8,
@@ -25,7 +27,8 @@ enum {
 /* A change must be worth a twentieth: moves vary. */
 static const double better = 0.95;
 
-enum way { WHOLE, MAPPED, WAYS };
+/* LEARNING: mapped, without knowing what will be touched. */
+enum way { WHOLE, MAPPED, LEARNING, WAYS };
 
 struct rest {
   unsigned left, last;
@@ -33,7 +36,7 @@ struct rest {
 
 struct site {
   uintptr_t key;
-  struct {
+  struct cost {
     double ns; /* for a byte on disk */
     unsigned n;
   } way[WAYS];
@@ -46,14 +49,15 @@ struct site {
 static struct {
   struct lock lock;
   struct site site[SITES];
-  double pair[WAYS]; /* ns of the same bytes, where both are known */
+  double gain; /* of mapping, where both are known: a share of what the worse
+                  way takes, negative where it is mapping */
   unsigned pairs;
   uint64_t chosen, tried; /* residences, and those of the worse way */
 } ways = {.lock = LOCK_INITIALIZER(LOCK_WAY)};
 
 void way_start(void) {
   memset(ways.site, 0, sizeof(ways.site));
-  ways.pair[WHOLE] = ways.pair[MAPPED] = 0;
+  ways.gain = 0;
   ways.pairs = 0;
   ways.chosen = ways.tried = 0;
 }
@@ -69,6 +73,15 @@ static struct site *site_at_locked(uintptr_t key) {
 
 static bool may_try_locked(void) {
   return ways.tried < ways.chosen / RARELY + FREE;
+}
+
+/* What mapping takes: no more than where it is not known what is touched. */
+static const struct cost *mapped_cost(const struct site *s) {
+  return s->way[MAPPED].n ? &s->way[MAPPED] : &s->way[LEARNING];
+}
+
+static const struct cost *cost_of(const struct site *s, enum way way) {
+  return way == WHOLE ? &s->way[WHOLE] : mapped_cost(s);
 }
 
 /* Has it rested? Then it does again, for longer. */
@@ -87,10 +100,7 @@ static enum way best_locked(const struct site *s) {
   if (s->decided) {
     return s->best;
   }
-  return ways.pairs >= ENOUGH_PAIRS &&
-                 ways.pair[MAPPED] < better * ways.pair[WHOLE]
-             ? MAPPED
-             : WHOLE;
+  return ways.pairs >= ENOUGH_PAIRS && ways.gain > 1 - better ? MAPPED : WHOLE;
 }
 
 /* Is the other way to be tried by this context? */
@@ -107,23 +117,23 @@ static bool is_tried_locked(struct site *s, enum way other, bool ready) {
 bool way_choose(uintptr_t site, bool ready) {
   lock_take(&ways.lock);
   struct site *const s = site_at_locked(site);
-  enum way way = best_locked(s);
+  bool mapped = best_locked(s) == MAPPED;
   ways.chosen++;
-  if (is_tried_locked(s, 1 - way, ready)) {
+  if (is_tried_locked(s, mapped ? WHOLE : MAPPED, ready)) {
     ways.tried++;
-    way = 1 - way;
+    mapped = !mapped;
   }
   lock_give(&ways.lock);
-  return way == MAPPED;
+  return mapped;
 }
 
 static void compare(struct site *s) {
   const enum way before = s->decided ? s->best : WHOLE;
-  const enum way other = 1 - before;
-  if (s->way[WHOLE].n < ENOUGH || s->way[MAPPED].n < ENOUGH) {
+  const enum way other = before == WHOLE ? MAPPED : WHOLE;
+  if (s->way[WHOLE].n < ENOUGH || mapped_cost(s)->n < ENOUGH) {
     return;
   }
-  const bool changes = s->way[other].ns < better * s->way[before].ns;
+  const bool changes = cost_of(s, other)->ns < better * cost_of(s, before)->ns;
   if (changes || !s->decided) {
     s->other = (struct rest){FIRST_REST, FIRST_REST};
   }
@@ -131,31 +141,32 @@ static void compare(struct site *s) {
   s->decided = true;
 }
 
-/* What a residence took, beside what the other way takes at its site. */
-static void pair_locked(const struct site *s, enum way way, double ns,
-                        double bytes) {
-  enum { MOST = 64 };
-  const enum way other = 1 - way;
-  if (!s->way[other].n) {
-    return;
+/* A site where both ways are known tells about others. */
+static void tell_others_locked(const struct site *s) {
+  enum { MOST = 32 };
+  const double whole = s->way[WHOLE].ns, mapped = mapped_cost(s)->ns;
+  if (whole > 0 && mapped > 0) {
+    const double gain = (whole - mapped) / (whole > mapped ? whole : mapped);
+    ways.pairs += ways.pairs < MOST;
+    ways.gain += (gain - ways.gain) / ways.pairs;
   }
-  if (++ways.pairs >= MOST) {
-    ways.pairs /= 2;
-    ways.pair[WHOLE] /= 2;
-    ways.pair[MAPPED] /= 2;
-  }
-  ways.pair[way] += ns;
-  ways.pair[other] += s->way[other].ns * bytes;
 }
 
-void way_took(uintptr_t site, bool mapped, uint64_t ns, uint64_t bytes) {
-  const enum way way = mapped ? MAPPED : WHOLE;
-  const double each = (double)ns / (double)bytes;
+static void add(struct cost *c, double ns) {
+  c->n++;
+  if (c->n > ENOUGH && ns > OUTLIER * c->ns) {
+    ns = OUTLIER * c->ns;
+  }
+  c->ns += (ns - c->ns) / (c->n < LATELY ? c->n : LATELY);
+}
+
+void way_took(uintptr_t site, bool mapped, bool ready, uint64_t ns,
+              uint64_t bytes) {
+  const enum way way = !mapped ? WHOLE : ready ? MAPPED : LEARNING;
   lock_take(&ways.lock);
   struct site *const s = site_at_locked(site);
-  pair_locked(s, way, (double)ns, (double)bytes);
-  const unsigned n = ++s->way[way].n;
-  s->way[way].ns += (each - s->way[way].ns) / (n < LATELY ? n : LATELY);
+  add(&s->way[way], (double)ns / (double)bytes);
+  tell_others_locked(s);
   compare(s);
   lock_give(&ways.lock);
 }

@@ -18,6 +18,7 @@ bool way_choose(uintptr_t site, bool ready);
 
 /* Such a context, of which `bytes` were on disk, took `ns`: to come and to
    leave, and what its VP waited for pages in between. */
-void way_took(uintptr_t site, bool mapped, uint64_t ns, uint64_t bytes);
+void way_took(uintptr_t site, bool mapped, bool ready, uint64_t ns,
+              uint64_t bytes);
 
 #endif

@@ -11,7 +11,7 @@ static const unsigned mapped_is_better[2] = {10, 4}, whole_is_better[2] = {2, 9}
 /* A residence that begins at `site`: was it mapped? */
 static bool stay(uintptr_t site, const unsigned ns[2]) {
   const bool mapped = way_choose(site, true);
-  way_took(site, mapped, (uint64_t)ns[mapped] * BYTES, BYTES);
+  way_took(site, mapped, true, (uint64_t)ns[mapped] * BYTES, BYTES);
   return mapped;
 }
 
@@ -84,7 +84,7 @@ START_TEST(few_find_out) {
     const bool this_time = way_choose(1, false);
     mapped += this_time;
     if (!this_time) {
-      way_took(1, false, BYTES, BYTES);
+      way_took(1, false, false, BYTES, BYTES);
     }
   }
   ck_assert_int_ge(mapped, 3);
