@@ -6,7 +6,8 @@
 enum { BYTES = 1 << 20 };
 
 /* ns for a byte: as a whole, mapped. */
-static const unsigned mapped_is_better[2] = {10, 4}, whole_is_better[2] = {2, 9};
+static const unsigned mapped_is_better[2] = {10, 4},
+                      whole_is_better[2] = {2, 9};
 
 /* A residence that begins at `site`: was it mapped? */
 static bool stay(uintptr_t site, const unsigned ns[2]) {
@@ -22,6 +23,17 @@ static int count(int n, uintptr_t site, const unsigned ns[2]) {
     mapped += stay(site, ns);
   }
   return mapped;
+}
+
+/* Is `site` mapped, but for trials? */
+static bool mostly(uintptr_t site, bool ready) {
+  enum { N = 200 };
+  int mapped = 0;
+  for (int i = 0; i < N; i++) {
+    mapped += way_choose(site, ready);
+  }
+  ck_assert(mapped <= N / 5 || mapped >= N - N / 5);
+  return mapped > N / 2;
 }
 
 START_TEST(the_shorter_way_is_taken) {
@@ -57,12 +69,12 @@ START_TEST(places_tell_about_others) {
   for (uintptr_t site = 1; site <= 20; site++) {
     count(50, site, mapped_is_better);
   }
-  ck_assert(way_choose(100, false));
+  ck_assert(mostly(100, false));
   way_start();
   for (uintptr_t site = 1; site <= 20; site++) {
     count(50, site, whole_is_better);
   }
-  ck_assert(!way_choose(100, true));
+  ck_assert(!mostly(100, true));
 }
 END_TEST
 
@@ -77,7 +89,38 @@ START_TEST(the_worse_way_is_rare) {
 }
 END_TEST
 
-/* To find out what it touches is worth it seldom, and tells nothing yet. */
+/* Who finds out what it touches tells as long as nobody knows more: n
+   residences of each kind. */
+static bool after(int n_learning, int n_mapped) {
+  way_start();
+  for (int i = 0; i < 20; i++) {
+    way_took(1, false, true, 4 * BYTES, BYTES);
+  }
+  for (int i = 0; i < n_learning; i++) {
+    way_took(1, true, false, 2 * BYTES, BYTES);
+  }
+  for (int i = 0; i < n_mapped; i++) {
+    way_took(1, true, true, 6 * BYTES, BYTES);
+  }
+  return mostly(1, true);
+}
+
+START_TEST(finding_out_tells_at_first) {
+  ck_assert(!after(0, 0));
+  ck_assert(after(5, 0));
+  ck_assert(!after(5, 5));
+}
+END_TEST
+
+/* One residence in bad luck changes nothing. */
+START_TEST(outliers_are_cut) {
+  count(200, 1, mapped_is_better);
+  way_took(1, true, true, (uint64_t)10000 * BYTES, BYTES);
+  ck_assert_int_ge(count(100, 1, mapped_is_better), 90);
+}
+END_TEST
+
+/* To find out what it touches is worth it seldom. */
 START_TEST(few_find_out) {
   int mapped = 0;
   for (int i = 0; i < 1000; i++) {
@@ -101,6 +144,8 @@ int main(void) {
   tcase_add_test(t, places_are_apart);
   tcase_add_test(t, places_tell_about_others);
   tcase_add_test(t, the_worse_way_is_rare);
+  tcase_add_test(t, finding_out_tells_at_first);
+  tcase_add_test(t, outliers_are_cut);
   tcase_add_test(t, few_find_out);
   suite_add_tcase(s, t);
   return check_run(s);
