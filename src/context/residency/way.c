@@ -19,9 +19,11 @@ enum {
      another context finds out what it touches for that. */
   FIRST_REST = 8,
   MOST_REST = 256,
-  /* One residence in so many may go the worse way, and so many at first. */
+  /* One residence in so many may go the worse way, and so many at first; and
+     what that takes longer may be one part in so many of all. */
   RARELY = 24,
   FREE = 8,
+  LITTLE = 32,
 };
 
 /* A change must be worth a twentieth: moves vary. */
@@ -53,6 +55,8 @@ static struct {
                   way takes, negative where it is mapping */
   unsigned pairs;
   uint64_t chosen, tried; /* residences, and those of the worse way */
+  double spent, lost;     /* ns: of all, and what those took longer */
+  double bytes;           /* of all */
 } ways = {.lock = LOCK_INITIALIZER(LOCK_WAY)};
 
 void way_start(void) {
@@ -60,6 +64,7 @@ void way_start(void) {
   ways.gain = 0;
   ways.pairs = 0;
   ways.chosen = ways.tried = 0;
+  ways.spent = ways.lost = ways.bytes = 0;
 }
 
 /* Another site in the same place is forgotten. */
@@ -72,7 +77,8 @@ static struct site *site_at_locked(uintptr_t key) {
 }
 
 static bool may_try_locked(void) {
-  return ways.tried < ways.chosen / RARELY + FREE;
+  return ways.tried < FREE || (ways.tried < ways.chosen / RARELY + FREE &&
+                               ways.lost < ways.spent / LITTLE);
 }
 
 /* What mapping takes: no more than where it is not known what is touched. */
@@ -160,11 +166,28 @@ static void add(struct cost *c, double ns) {
   c->ns += (ns - c->ns) / (c->n < LATELY ? c->n : LATELY);
 }
 
+/* What a residence took, beside what the best way would have taken, or, where
+   that is not known, others did. */
+static void account_locked(const struct site *s, enum way way, double ns,
+                           double bytes) {
+  const enum way best = best_locked(s);
+  const struct cost *const known = cost_of(s, best);
+  const bool tried = (way == WHOLE) != (best == WHOLE);
+  const double mean = ways.bytes > 0 ? ways.spent / ways.bytes : 0;
+  const double least = (known->n ? known->ns : mean) * bytes;
+  ways.spent += ns;
+  ways.bytes += bytes;
+  if (tried && ns > least) {
+    ways.lost += ns - least;
+  }
+}
+
 void way_took(uintptr_t site, bool mapped, bool ready, uint64_t ns,
               uint64_t bytes) {
   const enum way way = !mapped ? WHOLE : ready ? MAPPED : LEARNING;
   lock_take(&ways.lock);
   struct site *const s = site_at_locked(site);
+  account_locked(s, way, (double)ns, (double)bytes);
   add(&s->way[way], (double)ns / (double)bytes);
   tell_others_locked(s);
   compare(s);

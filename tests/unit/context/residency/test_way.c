@@ -85,7 +85,17 @@ START_TEST(the_worse_way_is_rare) {
     mapped += count(3, site, whole_is_better);
   }
   ck_assert_int_le(mapped, 3000 / 20);
-  ck_assert_int_ge(mapped, 3000 / 50);
+  ck_assert_int_ge(mapped, 3000 / 150);
+}
+END_TEST
+
+/* What trials take longer is little, however much longer one takes. */
+START_TEST(trials_that_take_long_are_rarer) {
+  static const unsigned far_better[2] = {200, 2};
+  count(200, 1, far_better);
+  const int whole = 4000 - count(4000, 1, far_better);
+  ck_assert_int_ge(whole, 1);
+  ck_assert_int_le(whole, 4000 * 2 / 30 / 200 + 5);
 }
 END_TEST
 
@@ -144,6 +154,7 @@ int main(void) {
   tcase_add_test(t, places_are_apart);
   tcase_add_test(t, places_tell_about_others);
   tcase_add_test(t, the_worse_way_is_rare);
+  tcase_add_test(t, trials_that_take_long_are_rarer);
   tcase_add_test(t, finding_out_tells_at_first);
   tcase_add_test(t, outliers_are_cut);
   tcase_add_test(t, few_find_out);
