@@ -89,12 +89,20 @@ struct context_lazy {
   struct context_found found; /* by the survey of this residence */
 };
 
+/* What a residence took. */
+struct context_took {
+  bool mapped, ready;        /* as residency/way.h says */
+  uint64_t bytes;            /* that were on disk when it began */
+  uint64_t moved, moved_ns;  /* bytes, as it came and left */
+  uint64_t faults, fault_ns; /* of its VP; that the system took for them */
+  uint64_t read, waited_ns;  /* bytes read for those; waiting for them */
+};
+
 /* What residency/stay.c knows of a residence. Zeroed: it is not timed. */
 struct context_stay {
-  bool timed, mapped, ready;
+  bool timed;
   uintptr_t site; /* where its VP waited */
-  uint64_t bytes; /* on disk when it began */
-  uint64_t ns;    /* that it took until now */
+  struct context_took took;
   /* Of the VP's thread, when it went on with its program: */
   const struct self *running; /* the thread, or NULL: it does not run */
   uint64_t faults, major, system_ns, delay_ns, wall_ns, cpu_ns;

@@ -6,18 +6,10 @@
 #include "os/clock.h"
 
 #include <fcntl.h>
-#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <unistd.h>
-
-/* What the system took for faults of all VPs' threads: one alone is too short
-   to be measured, where the system counts in ticks. As if some had been before
-   the first. */
-static struct {
-  atomic_ullong n, ns;
-} faults = {100000, 150000000};
 
 static uint64_t usage_of_thread(struct rusage *u) {
   getrusage(RUSAGE_THREAD, u);
@@ -44,11 +36,10 @@ static uint64_t delay_of_thread(void) {
 }
 
 void stay_begin(struct context *c, bool mapped, bool ready, uint64_t bytes) {
-  c->stay = (struct context_stay){.timed = true,
-                                  .mapped = mapped,
-                                  .ready = ready,
-                                  .site = c->site,
-                                  .bytes = bytes};
+  c->stay = (struct context_stay){
+      .timed = true,
+      .site = c->site,
+      .took = {.mapped = mapped, .ready = ready, .bytes = bytes}};
 }
 
 void stay_run(struct context *c) {
@@ -58,7 +49,7 @@ void stay_run(struct context *c) {
     s->faults = usage_of_thread(&u);
     s->major = (uint64_t)u.ru_majflt;
     s->system_ns = system_ns(&u);
-    s->delay_ns = s->mapped ? delay_of_thread() : 0;
+    s->delay_ns = s->took.mapped ? delay_of_thread() : 0;
     s->wall_ns = clock_ns();
     s->cpu_ns = clock_thread_ns();
     s->running = &self;
@@ -69,7 +60,7 @@ void stay_run(struct context *c) {
    processor. */
 static uint64_t waited_ns(const struct context_stay *s, const struct rusage *u,
                           uint64_t wall, uint64_t cpu) {
-  if (!s->mapped || (uint64_t)u->ru_majflt == s->major) {
+  if (!s->took.mapped || (uint64_t)u->ru_majflt == s->major) {
     return 0;
   }
   const uint64_t busy = cpu + delay_of_thread() - s->delay_ns;
@@ -87,21 +78,25 @@ void stay_stop(struct context *c) {
   const uint64_t cpu = clock_thread_ns() - s->cpu_ns;
   s->running = NULL;
   if (n) {
-    faults.n += n;
-    faults.ns += system_ns(&u) - s->system_ns;
-    s->ns += n * (faults.ns / faults.n);
+    s->took.faults += n;
+    s->took.fault_ns += system_ns(&u) - s->system_ns;
   }
-  s->ns += waited_ns(s, &u, wall, cpu);
+  s->took.waited_ns += waited_ns(s, &u, wall, cpu);
 }
 
-void stay_moved(struct context *c, uint64_t ns) {
-  c->stay.ns += ns;
+void stay_moved(struct context *c, uint64_t ns, uint64_t bytes) {
+  c->stay.took.moved_ns += ns;
+  c->stay.took.moved += bytes;
+}
+
+void stay_read(struct context *c, uint64_t bytes) {
+  c->stay.took.read += bytes;
 }
 
 void stay_end(struct context *c, bool left) {
   struct context_stay *const s = &c->stay;
   if (s->timed && left) {
-    way_took(s->site, s->mapped, s->ready, s->ns, s->bytes);
+    way_took(s->site, &s->took);
   }
   s->timed = false;
   s->running = NULL;

@@ -15,7 +15,9 @@ void stay_begin(struct context *c, bool mapped, bool ready, uint64_t bytes);
 void stay_run(struct context *c);
 void stay_stop(struct context *c);
 /* c came in or left, which took so long. */
-void stay_moved(struct context *c, uint64_t ns);
+void stay_moved(struct context *c, uint64_t ns, uint64_t bytes);
+/* The system has read so much for its VP, page by page. */
+void stay_read(struct context *c, uint64_t bytes);
 /* c has left, or is gone without having been written. */
 void stay_end(struct context *c, bool left);
 

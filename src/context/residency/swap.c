@@ -329,7 +329,8 @@ void context_swap_out(struct context *c) {
   store_replace(c, &o.keep);
   give_up_memory(c, frames);
   lazy_finish(c, true);
-  stay_moved(c, clock_ns() - begin);
+  stay_moved(c, clock_ns() - begin, bytes);
+  stay_read(c, read_lazily);
   stay_end(c, true);
   lock_give(&c->io_lock);
   ranges_free(&o.write);
@@ -414,7 +415,7 @@ void context_swap_in(struct context *c, void (*took_frames)(struct context *)) {
   boundary_flush(&c->boundary, apply_boundary, c);
   track_begin(c, &pages, lazy_quiet(c));
   restore_protections(c);
-  stay_moved(c, clock_ns() - begin);
+  stay_moved(c, clock_ns() - begin, bytes);
   lock_give(&c->io_lock);
   ranges_free(&pages);
   ranges_free(&stack);

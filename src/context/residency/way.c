@@ -36,6 +36,11 @@ struct rest {
   unsigned left, last;
 };
 
+/* ns for a byte or a fault. */
+struct rate {
+  double ns, n;
+};
+
 struct site {
   uintptr_t key;
   struct cost {
@@ -57,6 +62,9 @@ static struct {
   uint64_t chosen, tried; /* residences, and those of the worse way */
   double spent, lost;     /* ns: of all, and what those took longer */
   double bytes;           /* of all */
+  struct rate move[2];    /* bytes: of contexts as a whole, and mapped */
+  struct rate fault;      /* without waiting for the disk */
+  struct rate read;       /* bytes, one fault after another */
 } ways = {.lock = LOCK_INITIALIZER(LOCK_WAY)};
 
 void way_start(void) {
@@ -65,6 +73,8 @@ void way_start(void) {
   ways.pairs = 0;
   ways.chosen = ways.tried = 0;
   ways.spent = ways.lost = ways.bytes = 0;
+  memset(ways.move, 0, sizeof(ways.move));
+  ways.fault = ways.read = (struct rate){0};
 }
 
 /* Another site in the same place is forgotten. */
@@ -182,13 +192,38 @@ static void account_locked(const struct site *s, enum way way, double ns,
   }
 }
 
-void way_took(uintptr_t site, bool mapped, bool ready, uint64_t ns,
-              uint64_t bytes) {
-  const enum way way = !mapped ? WHOLE : ready ? MAPPED : LEARNING;
+/* Newer ones count more: about the last `most`. */
+static void learn_rate(struct rate *r, uint64_t ns, uint64_t n, double most) {
+  r->ns += (double)ns;
+  r->n += (double)n;
+  if (r->n > 2 * most) {
+    r->ns /= 2;
+    r->n /= 2;
+  }
+}
+
+static double at_rate(const struct rate *r, uint64_t n) {
+  return r->n > 0 ? r->ns / r->n * (double)n : 0;
+}
+
+/* What it takes by the rates of all. */
+static double usual_ns_locked(const struct context_took *s) {
+  static const double bytes = 1 << 30, count = 1 << 18;
+  learn_rate(&ways.move[s->mapped], s->moved_ns, s->moved, bytes);
+  learn_rate(&ways.fault, s->fault_ns, s->faults, count);
+  learn_rate(&ways.read, s->waited_ns, s->read, bytes);
+  return at_rate(&ways.move[s->mapped], s->moved) +
+         at_rate(&ways.fault, s->faults) + at_rate(&ways.read, s->read);
+}
+
+void way_took(uintptr_t key, const struct context_took *stay) {
+  const enum way way = !stay->mapped ? WHOLE : stay->ready ? MAPPED : LEARNING;
+  const double bytes = (double)stay->bytes;
   lock_take(&ways.lock);
-  struct site *const s = site_at_locked(site);
-  account_locked(s, way, (double)ns, (double)bytes);
-  add(&s->way[way], (double)ns / (double)bytes);
+  struct site *const s = site_at_locked(key);
+  const double ns = usual_ns_locked(stay);
+  account_locked(s, way, ns, bytes);
+  add(&s->way[way], ns / bytes);
   tell_others_locked(s);
   compare(s);
   lock_give(&ways.lock);

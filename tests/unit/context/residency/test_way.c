@@ -5,14 +5,24 @@
 
 enum { BYTES = 1 << 20 };
 
-/* ns for a byte: as a whole, mapped. */
+/* Bytes moved for one on disk, at 1 ns: as a whole, mapped. */
 static const unsigned mapped_is_better[2] = {10, 4},
                       whole_is_better[2] = {2, 9};
+
+/* One whose context moved so many bytes. */
+static void took(uintptr_t site, bool mapped, bool ready, uint64_t moved) {
+  const struct context_took t = {.mapped = mapped,
+                                 .ready = ready,
+                                 .bytes = BYTES,
+                                 .moved = moved,
+                                 .moved_ns = moved};
+  way_took(site, &t);
+}
 
 /* A residence that begins at `site`: was it mapped? */
 static bool stay(uintptr_t site, const unsigned ns[2]) {
   const bool mapped = way_choose(site, true);
-  way_took(site, mapped, true, (uint64_t)ns[mapped] * BYTES, BYTES);
+  took(site, mapped, true, (uint64_t)ns[mapped] * BYTES);
   return mapped;
 }
 
@@ -104,13 +114,13 @@ END_TEST
 static bool after(int n_learning, int n_mapped) {
   way_start();
   for (int i = 0; i < 20; i++) {
-    way_took(1, false, true, 4 * BYTES, BYTES);
+    took(1, false, true, 4 * BYTES);
   }
   for (int i = 0; i < n_learning; i++) {
-    way_took(1, true, false, 2 * BYTES, BYTES);
+    took(1, true, false, 2 * BYTES);
   }
   for (int i = 0; i < n_mapped; i++) {
-    way_took(1, true, true, 6 * BYTES, BYTES);
+    took(1, true, true, 6 * BYTES);
   }
   return mostly(1, true);
 }
@@ -125,8 +135,31 @@ END_TEST
 /* One residence in bad luck changes nothing. */
 START_TEST(outliers_are_cut) {
   count(200, 1, mapped_is_better);
-  way_took(1, true, true, (uint64_t)10000 * BYTES, BYTES);
+  took(1, true, true, (uint64_t)10000 * BYTES);
   ck_assert_int_ge(count(100, 1, mapped_is_better), 90);
+}
+END_TEST
+
+/* What a byte takes, moved or read, and a fault: on average, whatever one
+   residence has met. */
+START_TEST(rates_are_those_of_all) {
+  const struct context_took whole = {
+      .bytes = BYTES, .moved = BYTES, .moved_ns = 10 * BYTES};
+  for (uintptr_t site = 1; site <= 2; site++) {
+    for (int i = 0; i < 50; i++) {
+      struct context_took mapped = {.mapped = true,
+                                    .ready = true,
+                                    .bytes = BYTES,
+                                    .faults = 1000,
+                                    .fault_ns = 2000000,
+                                    .read = site == 1 ? BYTES / 4 : 4 * BYTES};
+      mapped.waited_ns = i % 2 ? 0 : 8 * mapped.read; /* 4 on average */
+      way_took(site, &whole);
+      way_took(site, &mapped);
+    }
+  }
+  ck_assert(mostly(1, true));
+  ck_assert(!mostly(2, true));
 }
 END_TEST
 
@@ -137,7 +170,7 @@ START_TEST(few_find_out) {
     const bool this_time = way_choose(1, false);
     mapped += this_time;
     if (!this_time) {
-      way_took(1, false, false, BYTES, BYTES);
+      took(1, false, false, BYTES);
     }
   }
   ck_assert_int_ge(mapped, 3);
@@ -157,6 +190,7 @@ int main(void) {
   tcase_add_test(t, trials_that_take_long_are_rarer);
   tcase_add_test(t, finding_out_tells_at_first);
   tcase_add_test(t, outliers_are_cut);
+  tcase_add_test(t, rates_are_those_of_all);
   tcase_add_test(t, few_find_out);
   suite_add_tcase(s, t);
   return check_run(s);
