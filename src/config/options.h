@@ -22,7 +22,7 @@ enum option_reserve {
 enum option_swapin {
   SWAPIN_EAGER, /* a whole context at once */
   SWAPIN_LAZY,  /* what was touched last time; the rest when it is touched */
-  SWAPIN_AUTO,  /* each VP as its program behaves */
+  SWAPIN_AUTO,  /* at each call site what takes less time there */
   SWAPIN_PAGES, /* to measure: single pages, all of them when touched */
 };
 enum option_track {

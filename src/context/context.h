@@ -82,12 +82,30 @@ struct context_lazy {
                                             read as a whole */
   bool predicting;     /* what that says was read in advance this time */
   struct ranges quiet; /* of that, what is not expected to be written */
-  /* What the system did for the VP's thread while the program ran, this
-     residence, and when it began to run: */
-  uint64_t read, faults;
-  uint64_t read_before, faults_before;
+  /* Bytes that the system read for the VP's thread while the program ran, this
+     residence, and until it began to run: */
+  uint64_t read, read_before;
   const struct self *running; /* the thread that was let run last, or NULL */
   struct context_found found; /* by the survey of this residence */
+};
+
+/* What a residence took. */
+struct context_took {
+  bool mapped, ready;        /* as residency/way.h says */
+  uint64_t bytes;            /* that were on disk when it began */
+  uint64_t moved, moved_ns;  /* bytes, as it came and left */
+  uint64_t faults, fault_ns; /* of its VP; that the system took for them */
+  uint64_t read, waited_ns;  /* bytes read for those; waiting for them */
+};
+
+/* What residency/stay.c knows of a residence. Zeroed: it is not timed. */
+struct context_stay {
+  bool timed;
+  uintptr_t site; /* where its VP waited */
+  struct context_took took;
+  /* Of the VP's thread, when it went on with its program: */
+  const struct self *running; /* the thread, or NULL: it does not run */
+  uint64_t faults, major, system_ns, delay_ns, wall_ns, cpu_ns;
 };
 
 /* How much of a context is watched while it is in memory. */
@@ -193,6 +211,7 @@ struct context {
   struct context_tracking tracking;
   _Atomic int density; /* enum context_density; read at any time */
   struct context_lazy lazy;
+  struct context_stay stay;
   struct ranges protections;
   struct {
     uintptr_t start, now, end; /* `end`: of the pages taken for it */

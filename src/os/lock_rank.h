@@ -43,6 +43,7 @@
   X(NAMING)                                                                    \
   X(LEAKS)                                                                     \
   X(REFUSE)                                                                    \
+  X(WAY)                                                                       \
   X(LAZY_SITES)                                                                \
   X(BOUNCE)                                                                    \
   X(WORKSPACES)                                                                \

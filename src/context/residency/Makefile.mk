@@ -19,12 +19,16 @@ libpemscore_la_SOURCES += \
   src/context/residency/room.h \
   src/context/residency/segment.c \
   src/context/residency/segment.h \
+  src/context/residency/stay.c \
+  src/context/residency/stay.h \
   src/context/residency/swap.c \
   src/context/residency/swap.h \
   src/context/residency/track.c \
   src/context/residency/track.h \
   src/context/residency/victim.c \
-  src/context/residency/victim.h
+  src/context/residency/victim.h \
+  src/context/residency/way.c \
+  src/context/residency/way.h
 
 UNIT_TESTS += \
   tests/unit/context/residency/test_density \
@@ -36,5 +40,7 @@ UNIT_TESTS += \
   tests/unit/context/residency/test_prediction \
   tests/unit/context/residency/test_room \
   tests/unit/context/residency/test_segment \
-  tests/unit/context/residency/test_victim
+  tests/unit/context/residency/test_stay \
+  tests/unit/context/residency/test_victim \
+  tests/unit/context/residency/test_way
 EXTRA_DIST += src/context/residency/README.md

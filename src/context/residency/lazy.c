@@ -5,6 +5,8 @@
 #include "base/self.h"
 #include "context/internal.h"
 #include "context/residency/prediction.h"
+#include "context/residency/stay.h"
+#include "context/residency/way.h"
 #include "context/store/store.h"
 #include "os/bits.h"
 #include "os/lock.h"
@@ -14,7 +16,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
 /* <linux/mman.h> of Linux 5.14. */
@@ -31,28 +32,14 @@ enum {
   /* The same where all that is touched is to be counted: the system allows
      65530 mappings by default. */
   MOST_PIECES_COUNTED = 1024,
-  /* Residences, of all contexts, from a site where much is touched, until that
-     is measured again. */
-  FIRST_REST = 8,
-  MOST_REST = 256,
-  /* Per cent of what is on disk: who touches more reads all at once, unless it
-     is known what. */
-  MUCH = 25,
-  /* Who touches more reads all at once. */
-  NEARLY_ALL = 75,
   SITES = 1024,
 };
 
-/* What programs do after they have waited at one place: all ranks run the same
-   program, so what some of them touch there others will. */
+/* How programs touch pages after they have waited at one place: all ranks run
+   the same program. */
 struct site {
   uintptr_t key;
-  unsigned measured; /* how often */
-  unsigned share;    /* per cent of what was mapped that was touched */
-  bool random;       /* touches are scattered: read single pages */
-  unsigned rest;     /* residences until it is measured again */
-  bool measuring;    /* some context maps to measure it now */
-  unsigned last_rest;
+  bool random; /* here and there: read single pages */
 };
 
 static enum option_swapin mode;
@@ -62,6 +49,7 @@ static struct lock sites_lock = LOCK_INITIALIZER(LOCK_LAZY_SITES);
 void lazy_start(enum option_swapin wanted) {
   mode = wanted;
   memset(sites, 0, sizeof(sites));
+  way_start();
 }
 
 /* Locked. Another site in the same place is forgotten. */
@@ -73,35 +61,30 @@ static struct site *site_at_locked(uintptr_t key) {
   return s;
 }
 
-/* Under `auto`. Who touches little maps; and so does who touches the same
-   again, or may: to see what that is. */
-static bool worth_while(const struct site *s,
-                        const struct context_prediction *p) {
-  return s->measured && (s->share <= MUCH ||
-                         (s->share <= NEARLY_ALL && prediction_possible(p)));
-}
-
-/* Is it worth while to map? *random: how. */
-static bool map_this_time(const struct context *c, bool *random) {
+/* Are touches scattered at c's site? */
+static bool is_random(const struct context *c) {
   if (mode == SWAPIN_PAGES) {
-    return *random = true;
+    return true;
   }
   lock_take(&sites_lock);
-  struct site *s = site_at_locked(c->site);
-  bool map = mode == SWAPIN_LAZY || worth_while(s, c->lazy.prediction);
-  if (!map && !s->measuring && (s->rest == 0 || --s->rest == 0)) {
-    map = s->measuring = true;
-  }
-  *random = s->random;
+  const bool random = site_at_locked(c->site)->random;
   lock_give(&sites_lock);
-  return map;
+  return random;
 }
 
-/* Nothing is learnt from this residence: another one has to measure. */
-static void learn_nothing(const struct context_lazy *z) {
-  lock_take(&sites_lock);
-  site_at_locked(z->prediction->site)->measuring = false;
-  lock_give(&sites_lock);
+/* Is c to be mapped, with `bytes` on disk? */
+static bool map_this_time(struct context *c, uint64_t bytes) {
+  const struct context_prediction *const p = c->lazy.prediction;
+  if (mode != SWAPIN_AUTO) {
+    return true;
+  }
+  if (bytes < LEAST) {
+    return false;
+  }
+  const bool ready = p->known || !prediction_possible(p);
+  const bool map = way_choose(c->site, ready);
+  stay_begin(c, map, ready, bytes);
+  return map;
 }
 
 static void add(struct ranges *r, uintptr_t start, uintptr_t end) {
@@ -175,7 +158,6 @@ static void map_piece(const struct context *c, const struct range *m,
 
 void lazy_map(struct context *c, struct ranges *pages) {
   struct context_lazy *z = &c->lazy;
-  bool random;
   ranges_clear(&z->mapped);
   ranges_clear(&z->quiet);
   z->mapped_bytes = 0;
@@ -183,13 +165,14 @@ void lazy_map(struct context *c, struct ranges *pages) {
     return;
   }
   z->prediction = prediction_at(&z->predictions, c->site);
-  if (!map_this_time(c, &random)) {
+  if (!map_this_time(c, ranges_total(pages))) {
     prediction_unused(z->prediction);
     z->prediction = NULL;
     return;
   }
   z->predicting = z->prediction->known && mode != SWAPIN_PAGES;
   divide(c, pages);
+  const bool random = is_random(c);
   for (size_t i = 0; i < z->mapped.n; i++) {
     const struct range *m = &z->mapped.item[i];
     map_piece(c, m, random);
@@ -213,37 +196,22 @@ static uint64_t thread_read(void) {
   return at ? strtoull(at + strlen("\nread_bytes: "), NULL, 10) : 0;
 }
 
-static uint64_t thread_faults(void) {
-  struct rusage usage;
-  getrusage(RUSAGE_THREAD, &usage);
-  return (uint64_t)usage.ru_minflt + (uint64_t)usage.ru_majflt;
-}
-
 void lazy_run(struct context *c) {
   struct context_lazy *z = &c->lazy;
+  stay_run(c);
   if (z->mapped_bytes) {
     z->read_before = thread_read();
-    z->faults_before = thread_faults();
     z->running = &self;
   }
 }
 
 void lazy_stop(struct context *c) {
   struct context_lazy *z = &c->lazy;
+  stay_stop(c);
   if (z->running == &self) { /* not another thread of the rank */
     z->read += thread_read() - z->read_before;
-    z->faults += thread_faults() - z->faults_before;
   }
   z->running = NULL;
-}
-
-/* An upper bound of what was touched: pages that were touched may have left
-   memory since, so that the survey does not find them. A fault maps UNIT bytes
-   at most; what was read ahead need not have been touched. */
-static uint64_t bytes_touched(const struct context_lazy *z) {
-  const uint64_t faulted = z->faults * UNIT;
-  const uint64_t bound = z->read < faulted ? z->read : faulted;
-  return bits_max(z->found.bytes, bound);
 }
 
 void lazy_found(struct context *c, uintptr_t start, uintptr_t end,
@@ -275,26 +243,14 @@ uint64_t lazy_bytes_read(const struct context *c) {
   return pages * PAGE > z->read ? pages * PAGE : z->read;
 }
 
-/* Residences to pass until much is expected to be touched no more. */
-static void rest(struct site *s) {
-  s->last_rest =
-      s->share <= MUCH ? 0 : back_off(s->last_rest, FIRST_REST, MOST_REST);
-  s->rest = s->last_rest;
-}
-
 /* What was touched without a prediction tells about the site. */
 static void learn_site(const struct context_lazy *z) {
-  const unsigned share = bytes_touched(z) * 100 / z->mapped_bytes;
-  lock_take(&sites_lock);
-  struct site *s = site_at_locked(z->prediction->site);
-  s->share = s->measured ? (s->share + share) / 2 : share;
-  s->measured++;
   if (z->found.bytes) {
-    s->random = prediction_scattered(&z->found);
+    lock_take(&sites_lock);
+    site_at_locked(z->prediction->site)->random =
+        prediction_scattered(&z->found);
+    lock_give(&sites_lock);
   }
-  rest(s);
-  s->measuring = false;
-  lock_give(&sites_lock);
 }
 
 /* Decides what to read in advance the next time from what was found. */
@@ -311,9 +267,7 @@ void lazy_finish(struct context *c, bool surveyed) {
   if (!z->prediction) {
     return;
   }
-  if (!surveyed || z->predicting || !z->mapped_bytes) {
-    learn_nothing(z);
-  } else {
+  if (surveyed && !z->predicting && z->mapped_bytes) {
     learn_site(z);
   }
   if (surveyed && mode != SWAPIN_PAGES) {
@@ -327,7 +281,7 @@ void lazy_finish(struct context *c, bool surveyed) {
   prediction_forget(&z->found);
   z->mapped_bytes = 0;
   z->prediction = NULL;
-  z->read = z->faults = 0;
+  z->read = 0;
   z->running = NULL;
 }
 

@@ -10,6 +10,7 @@
 #include "context/residency/density.h"
 #include "context/residency/frames.h"
 #include "context/residency/lazy.h"
+#include "context/residency/stay.h"
 #include "context/residency/track.h"
 #include "context/stack_part.h"
 #include "context/store/space.h"
@@ -108,6 +109,7 @@ void context_drop(struct context *c) {
   track_finish(c, 0, false);
   unmap(c);
   lazy_finish(c, false);
+  stay_end(c, false);
   lock_give(&c->io_lock);
 }
 
@@ -327,6 +329,9 @@ void context_swap_out(struct context *c) {
   store_replace(c, &o.keep);
   give_up_memory(c, frames);
   lazy_finish(c, true);
+  stay_moved(c, clock_ns() - begin, bytes);
+  stay_read(c, read_lazily);
+  stay_end(c, true);
   lock_give(&c->io_lock);
   ranges_free(&o.write);
   counter_add(swap_out, bytes);
@@ -410,6 +415,7 @@ void context_swap_in(struct context *c, void (*took_frames)(struct context *)) {
   boundary_flush(&c->boundary, apply_boundary, c);
   track_begin(c, &pages, lazy_quiet(c));
   restore_protections(c);
+  stay_moved(c, clock_ns() - begin, bytes);
   lock_give(&c->io_lock);
   ranges_free(&pages);
   ranges_free(&stack);

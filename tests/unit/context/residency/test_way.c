@@ -1,0 +1,197 @@
+/* Whether contexts are mapped, by what their residences took. */
+#include "context/residency/way.h"
+
+#include "check_main.h"
+
+enum { BYTES = 1 << 20 };
+
+/* Bytes moved for one on disk, at 1 ns: as a whole, mapped. */
+static const unsigned mapped_is_better[2] = {10, 4},
+                      whole_is_better[2] = {2, 9};
+
+/* One whose context moved so many bytes. */
+static void took(uintptr_t site, bool mapped, bool ready, uint64_t moved) {
+  const struct context_took t = {.mapped = mapped,
+                                 .ready = ready,
+                                 .bytes = BYTES,
+                                 .moved = moved,
+                                 .moved_ns = moved};
+  way_took(site, &t);
+}
+
+/* A residence that begins at `site`: was it mapped? */
+static bool stay(uintptr_t site, const unsigned ns[2]) {
+  const bool mapped = way_choose(site, true);
+  took(site, mapped, true, (uint64_t)ns[mapped] * BYTES);
+  return mapped;
+}
+
+/* Of n residences, how many are mapped. */
+static int count(int n, uintptr_t site, const unsigned ns[2]) {
+  int mapped = 0;
+  for (int i = 0; i < n; i++) {
+    mapped += stay(site, ns);
+  }
+  return mapped;
+}
+
+/* Is `site` mapped, but for trials? */
+static bool mostly(uintptr_t site, bool ready) {
+  enum { N = 200 };
+  int mapped = 0;
+  for (int i = 0; i < N; i++) {
+    mapped += way_choose(site, ready);
+  }
+  ck_assert(mapped <= N / 5 || mapped >= N - N / 5);
+  return mapped > N / 2;
+}
+
+START_TEST(the_shorter_way_is_taken) {
+  count(100, 1, mapped_is_better);
+  ck_assert_int_ge(count(1000, 1, mapped_is_better), 950);
+  way_start();
+  count(100, 1, whole_is_better);
+  ck_assert_int_le(count(1000, 1, whole_is_better), 50);
+}
+END_TEST
+
+START_TEST(another_time_another_way) {
+  count(1000, 1, mapped_is_better);
+  count(1000, 1, whole_is_better);
+  ck_assert_int_le(count(1000, 1, whole_is_better), 50);
+  count(1000, 1, mapped_is_better);
+  ck_assert_int_ge(count(1000, 1, mapped_is_better), 950);
+}
+END_TEST
+
+START_TEST(places_are_apart) {
+  for (int i = 0; i < 200; i++) {
+    stay(1, mapped_is_better);
+    stay(2, whole_is_better);
+  }
+  ck_assert_int_ge(count(100, 1, mapped_is_better), 95);
+  ck_assert_int_le(count(100, 2, whole_is_better), 5);
+}
+END_TEST
+
+/* A site that has never been seen goes the way of the others. */
+START_TEST(places_tell_about_others) {
+  for (uintptr_t site = 1; site <= 20; site++) {
+    count(50, site, mapped_is_better);
+  }
+  ck_assert(mostly(100, false));
+  way_start();
+  for (uintptr_t site = 1; site <= 20; site++) {
+    count(50, site, whole_is_better);
+  }
+  ck_assert(!mostly(100, true));
+}
+END_TEST
+
+/* However many places there are, and though each is seen a few times only. */
+START_TEST(the_worse_way_is_rare) {
+  int mapped = 0;
+  for (uintptr_t site = 1; site <= 1000; site++) {
+    mapped += count(3, site, whole_is_better);
+  }
+  ck_assert_int_le(mapped, 3000 / 20);
+  ck_assert_int_ge(mapped, 3000 / 150);
+}
+END_TEST
+
+/* What trials take longer is little, however much longer one takes. */
+START_TEST(trials_that_take_long_are_rarer) {
+  static const unsigned far_better[2] = {200, 2};
+  count(200, 1, far_better);
+  const int whole = 4000 - count(4000, 1, far_better);
+  ck_assert_int_ge(whole, 1);
+  ck_assert_int_le(whole, 4000 * 2 / 30 / 200 + 5);
+}
+END_TEST
+
+/* Who finds out what it touches tells as long as nobody knows more: n
+   residences of each kind. */
+static bool after(int n_learning, int n_mapped) {
+  way_start();
+  for (int i = 0; i < 20; i++) {
+    took(1, false, true, 4 * BYTES);
+  }
+  for (int i = 0; i < n_learning; i++) {
+    took(1, true, false, 2 * BYTES);
+  }
+  for (int i = 0; i < n_mapped; i++) {
+    took(1, true, true, 6 * BYTES);
+  }
+  return mostly(1, true);
+}
+
+START_TEST(finding_out_tells_at_first) {
+  ck_assert(!after(0, 0));
+  ck_assert(after(5, 0));
+  ck_assert(!after(5, 5));
+}
+END_TEST
+
+/* One residence in bad luck changes nothing. */
+START_TEST(outliers_are_cut) {
+  count(200, 1, mapped_is_better);
+  took(1, true, true, (uint64_t)10000 * BYTES);
+  ck_assert_int_ge(count(100, 1, mapped_is_better), 90);
+}
+END_TEST
+
+/* What a byte takes, moved or read, and a fault: on average, whatever one
+   residence has met. */
+START_TEST(rates_are_those_of_all) {
+  const struct context_took whole = {
+      .bytes = BYTES, .moved = BYTES, .moved_ns = 10 * BYTES};
+  for (uintptr_t site = 1; site <= 2; site++) {
+    for (int i = 0; i < 50; i++) {
+      struct context_took mapped = {.mapped = true,
+                                    .ready = true,
+                                    .bytes = BYTES,
+                                    .faults = 1000,
+                                    .fault_ns = 2000000,
+                                    .read = site == 1 ? BYTES / 4 : 4 * BYTES};
+      mapped.waited_ns = i % 2 ? 0 : 8 * mapped.read; /* 4 on average */
+      way_took(site, &whole);
+      way_took(site, &mapped);
+    }
+  }
+  ck_assert(mostly(1, true));
+  ck_assert(!mostly(2, true));
+}
+END_TEST
+
+/* To find out what it touches is worth it seldom. */
+START_TEST(few_find_out) {
+  int mapped = 0;
+  for (int i = 0; i < 1000; i++) {
+    const bool this_time = way_choose(1, false);
+    mapped += this_time;
+    if (!this_time) {
+      took(1, false, false, BYTES);
+    }
+  }
+  ck_assert_int_ge(mapped, 3);
+  ck_assert_int_le(mapped, 10);
+}
+END_TEST
+
+int main(void) {
+  Suite *const s = suite_create("way");
+  TCase *const t = tcase_create("way");
+  tcase_add_checked_fixture(t, way_start, NULL);
+  tcase_add_test(t, the_shorter_way_is_taken);
+  tcase_add_test(t, another_time_another_way);
+  tcase_add_test(t, places_are_apart);
+  tcase_add_test(t, places_tell_about_others);
+  tcase_add_test(t, the_worse_way_is_rare);
+  tcase_add_test(t, trials_that_take_long_are_rarer);
+  tcase_add_test(t, finding_out_tells_at_first);
+  tcase_add_test(t, outliers_are_cut);
+  tcase_add_test(t, rates_are_those_of_all);
+  tcase_add_test(t, few_find_out);
+  suite_add_tcase(s, t);
+  return check_run(s);
+}
