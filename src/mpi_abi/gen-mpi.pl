@@ -30,8 +30,6 @@ my %supersteps = map { $_ => 1 }
 # What a rank has that no checkpoint can save: 1 for what makes one, -1 for what
 # frees one.
 my %unsaved = (
-    Session_init     => 1,
-    Session_finalize => -1,
     map({ ("Add_error_$_" => 1, "Remove_error_$_" => -1) } qw(class code string)),
     Register_datarep   => 1,
     Register_datarep_c => 1,

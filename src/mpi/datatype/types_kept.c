@@ -1,5 +1,6 @@
 #include "mpi/datatype/types_kept.h"
 
+#include "base/need.h"
 #include "mpi/datatype/contents.h"
 #include "mpi/object/envelope.h"
 #include "mpi_abi/carried.h"
@@ -272,4 +273,35 @@ int types_kept_load_one(MPI_Datatype *type, struct parcel *from) {
   native_free(made);
   native_free(held);
   return code;
+}
+
+void types_kept_write(MPI_Datatype type, struct checkpoint_writer *to) {
+  struct parcel p = {0};
+  types_kept_save_one(type, &p);
+  const uint64_t n = p.failed ? 0 : p.n;
+  checkpoint_write(to, &n, sizeof(n));
+  checkpoint_write(to, p.bytes, n);
+  if (p.failed) {
+    need_fail("checkpoint");
+  }
+  parcel_free(&p);
+}
+
+void types_kept_read(MPI_Datatype *type, struct checkpoint_reader *from) {
+  enum { CHUNK = 4096 };
+  struct parcel p = {0};
+  uint64_t n;
+  checkpoint_read(from, &n, sizeof(n));
+  for (uint64_t at = 0; at < n && !from->code; at += CHUNK) {
+    char bytes[CHUNK];
+    const size_t part = n - at < CHUNK ? n - at : CHUNK;
+    checkpoint_read(from, bytes, part);
+    parcel_put(&p, bytes, part);
+  }
+  *type = MPI_DATATYPE_NULL;
+  if (!from->code && types_kept_load_one(type, &p)) {
+    *type = MPI_DATATYPE_NULL;
+    checkpoint_read_strange(from, "a datatype that cannot be made");
+  }
+  parcel_free(&p);
 }

@@ -13,6 +13,7 @@ libpemscore_la_SOURCES += \
   src/mpi/job/progress.c \
   src/mpi/job/progress.h \
   src/mpi/job/session.c \
+  src/mpi/job/session.h \
   src/mpi/job/stats.c \
   src/mpi/job/stats.h \
   src/mpi/job/status.c \

@@ -22,9 +22,8 @@
 /* --- what stands in the way ---------------------------------------------- */
 
 static const char *of_mpi(const struct rank *rank) {
-  return rank->vp->unsaved
-             ? "sessions, error classes or data representations of MPI"
-             : checkpoint_objects_obstacle(rank);
+  return rank->vp->unsaved ? "error classes or data representations of MPI"
+                           : checkpoint_objects_obstacle(rank);
 }
 
 int checkpoint_rank_check(const struct vp *vp, struct pems_error *error) {

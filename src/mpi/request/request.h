@@ -53,10 +53,12 @@ struct request_class {
   /* Calls f for each buffer that an active one uses (check/check_buffers.h).
    * May be NULL. */
   void (*buffers)(const struct request *r, request_buffer_fn *f, void *arg);
-  /* In a checkpoint (p2p/p2p_save.h): what is its class's own, on any thread;
-     and the same, made anew by its VP in another process, where classes lie at
-     the same addresses: NULL after an error. NULL: it is saved in another way,
-     or not at all. */
+  /* In a checkpoint (p2p/p2p_save.h), of one that is not under way: what is its
+     class's own, on any thread; and the same, made anew by its VP in another
+     process, where classes lie at the same addresses: NULL after an error.
+     NULL: it is saved in another way, or not at all. The first one, which may
+     be NULL, says whether this one can be saved. */
+  bool (*saves)(const struct request *r);
   void (*save)(const struct request *r, struct checkpoint_writer *to);
   struct request *(*load)(struct comm *comm, const char *function,
                           struct checkpoint_reader *from);
