@@ -158,6 +158,7 @@ FAULT_TESTS = \
   tests/fault/checkpoint.sh \
   tests/fault/checkpoint_objects.sh \
   tests/fault/checkpoint_messages.sh \
+  tests/fault/checkpoint_between.sh \
   tests/fault/checkpoint_files.sh \
   tests/fault/checkpoint_nth.sh \
   tests/fault/checkpoint_random.sh \

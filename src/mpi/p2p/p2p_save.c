@@ -49,9 +49,10 @@ static bool can_be_saved(struct request *r) {
          is_past(r) || is_other(r);
 }
 
-const char *p2p_save_stop(struct rank *rank, const char **function) {
+const char *p2p_save_stop(struct rank *rank, bool at_call_of_all,
+                          const char **function) {
   *function = NULL;
-  requests_settle(rank);
+  requests_settle(rank, at_call_of_all);
   for (struct request *r = rank->requests; r; r = r->next) {
     struct endpoint_receive *const receive = receive_of(r);
     end_round(r);
@@ -162,6 +163,7 @@ static struct p2p_record_request record_of(const struct request *r) {
   record.finished = r->finished;
   record.done = r->done;
   record.freed = r->freed;
+  record.kept = r == r->vp->mpi->kept[0] ? 1 : r == r->vp->mpi->kept[1] ? 2 : 0;
   record.result = r->result;
   return record;
 }
