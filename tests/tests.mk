@@ -158,6 +158,7 @@ FAULT_TESTS = \
   tests/fault/checkpoint.sh \
   tests/fault/checkpoint_objects.sh \
   tests/fault/checkpoint_messages.sh \
+  tests/fault/checkpoint_between.sh \
   tests/fault/checkpoint_files.sh \
   tests/fault/checkpoint_nth.sh \
   tests/fault/checkpoint_random.sh \
@@ -343,12 +344,20 @@ tests_unit_tasks_test_spraylist_LDFLAGS = $(WRAP_MEMORY)
 tests_unit_mpi_coll_test_persistent_coll_LDFLAGS = $(WRAP_MEMORY)
 tests_unit_mpi_comm_test_comm_from_group_LDFLAGS = $(WRAP_MEMORY)
 tests_unit_mpi_comm_test_comm_shortage_LDFLAGS = $(WRAP_MEMORY)
+tests_unit_mpi_datatype_test_types_kept_LDFLAGS = $(WRAP_MEMORY)
+tests_unit_mpi_job_test_checkpoint_objects_LDFLAGS = $(WRAP_MEMORY)
+tests_unit_mpi_job_test_restart_LDFLAGS = \
+  -Wl,--wrap=fixed_possible,--wrap=fixed_is,--wrap=fixed_again \
+  -Wl,--wrap=fixed_stack_limit,--wrap=fixed_set_guards \
+  -Wl,--wrap=identity_find,--wrap=identity_free,--wrap=image_place_size
+tests_unit_mpi_object_test_comm_kept_LDFLAGS = $(WRAP_MEMORY)
 tests_unit_mpi_io_test_file_access_LDFLAGS = $(WRAP_MEMORY)
 tests_unit_mpi_io_test_file_kept_LDFLAGS = $(WRAP_MEMORY)
 tests_unit_mpi_object_test_group_LDFLAGS = $(WRAP_MEMORY)
 tests_unit_mpi_object_test_shortage_LDFLAGS = $(WRAP_MEMORY)
 tests_unit_mpi_object_test_type_attribute_LDFLAGS = $(WRAP_MEMORY)
 tests_unit_mpi_p2p_test_buffered_LDFLAGS = $(WRAP_MEMORY)
+tests_unit_mpi_p2p_test_p2p_load_LDFLAGS = $(WRAP_MEMORY)
 tests_unit_mpi_p2p_test_p2p_save_LDFLAGS = $(WRAP_MEMORY)
 tests_unit_mpi_request_test_request_shortage_LDFLAGS = $(WRAP_MEMORY)
 tests_unit_mpi_verify_test_verify_shortage_LDFLAGS = $(WRAP_MEMORY)

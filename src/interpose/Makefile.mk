@@ -40,6 +40,7 @@ UNIT_TESTS += \
   tests/unit/interpose/test_keep \
   tests/unit/interpose/test_locale \
   tests/unit/interpose/test_stdio \
+  tests/unit/interpose/test_sysv \
   tests/unit/interpose/test_thread_shortage
 # Sanitizers have a malloc of their own.
 if !SANITIZE
@@ -69,4 +70,7 @@ tests_unit_interpose_test_thread_shortage_SOURCES = \
   tests/unit/interpose/test_thread_shortage.c \
   src/interpose/keys.c src/interpose/thread.c
 tests_unit_interpose_test_thread_shortage_CPPFLAGS = $(AM_CPPFLAGS)
+tests_unit_interpose_test_sysv_SOURCES = \
+  tests/unit/interpose/test_sysv.c src/interpose/sysv.c
+tests_unit_interpose_test_sysv_CPPFLAGS = $(AM_CPPFLAGS)
 EXTRA_DIST += src/interpose/README.md

@@ -27,11 +27,19 @@ my %supersteps = map { $_ => 1 }
   qw(Barrier Bcast Gather Gatherv Scatter Scatterv Allgather Allgatherv Alltoall
   Alltoallv Alltoallw Reduce Allreduce Reduce_scatter Reduce_scatter_block Scan
   Exscan);
+# Calls for messages: where ranks may stop for one, too. Those that wait can be
+# left and made again: 2 where they take arrays, which the caller may have made
+# for this call.
+my %messages = (
+    map({ ($_ => 0) } qw(Isend Issend Ibsend Irsend Irecv Isendrecv
+          Isendrecv_replace Imrecv Start Test Iprobe Improbe)),
+    map({ ($_ => 1) } qw(Send Ssend Bsend Rsend Recv Mrecv Sendrecv
+          Sendrecv_replace Wait Probe Mprobe)),
+    map({ ($_ => 2) } qw(Waitall Waitany Waitsome)),
+);
 # What a rank has that no checkpoint can save: 1 for what makes one, -1 for what
 # frees one.
 my %unsaved = (
-    Session_init     => 1,
-    Session_finalize => -1,
     map({ ("Add_error_$_" => 1, "Remove_error_$_" => -1) } qw(class code string)),
     Register_datarep   => 1,
     Register_datarep_c => 1,
@@ -384,8 +392,14 @@ END
             serial      => \&body_delegated,
             direct      => \&body_delegated,
         );
+        my @body = $bodies{ $f->{kind} }->($short, $f);
+        if (can_be_left($f)) {
+            print "\nstatic __attribute__((noinline)) int again_$short("
+              . "$f->{params}, void *site) {\n", map({ "  $_\n" } @body), "}\n";
+            @body = repeat($short, $f);
+        }
         print "\nEXPORTED $f->{type} P$f->{name}($f->{params}) {\n";
-        print map { "  $_\n" } $bodies{ $f->{kind} }->($short, $f);
+        print map { "  $_\n" } @body;
         print "}\n";
     }
     print "\n/* Exported by the library, and declared nowhere: what they take is"
@@ -425,6 +439,36 @@ sub superstep {
         'if (vp_superstep)',
         "  vp_superstep((uintptr_t)$f->{names}[$comm]);"
     );
+}
+
+# At the entry of a call for a message.
+sub stop {
+    my ($f) = @_;
+    return () unless defined $messages{ $f->{like} };
+    my $site =
+      $messages{ $f->{like} } == 2 ? '__builtin_return_address(0)' : 'NULL';
+    return ('if (vp_is_to_stop())', "  vp_stop($site);");
+}
+
+# A call that can be left: its arguments are those of the program each time.
+sub repeat {
+    my ($short, $f) = @_;
+    return (
+        guard($f),
+        'if (self_native())',
+        "  return real.$short($f->{args});",
+        'int rc;',
+        'do {',
+        map({ "  $_" } stop($f)),
+        "  rc = again_$short($f->{args}, __builtin_return_address(0));",
+        '} while (rc == VP_LEFT);',
+        'return rc;'
+    );
+}
+
+sub can_be_left {
+    my ($f) = @_;
+    return $f->{kind} =~ /^(?:implemented|like)$/ && $messages{ $f->{like} };
 }
 
 sub count_objects {
@@ -528,17 +572,22 @@ sub convert_carried {
 sub body_implemented {
     my ($short, $f) = @_;
     my $local = $f->{kind} eq 'local';
+    my $left  = can_be_left($f);
+    my $may   = $left && $left == 2 ? 'VP_LEAVES_PROGRAM' : 'VP_LEAVES';
     my ($before, $after) = carry($short, $f);
     return (
-        $local ? () : guard($f),
-        'if (self_native())',
-        "  return real.$short($f->{args});",
+        $local || $left ? () : guard($f),
+        $left
+        ? ()
+        : ('if (self_native())', "  return real.$short($f->{args});"),
         superstep($f),
+        $left ? () : stop($f),
         @$before,
         'self_enter();',
         $local ? () : "const bool entered = mpi_enter(\"$f->{name}\");",
-        'self.site = __builtin_return_address(0);',
+        'self.site = ' . ($left ? 'site;' : '__builtin_return_address(0);'),
         'self.calls++;',
+        $left ? "self.vp->leaving = $may;" : (),
         "self.function = \"$f->{name}\";",
         'char apart[CONTEXT_STACK_APART];',
         'const bool left = vp_program_stops(self.vp, apart);',
@@ -548,6 +597,7 @@ sub body_implemented {
         "$f->{type} rc = pems_$f->{like}(" . inner_args($f) . ");",
         'if (before)',
         '  side_stack_switch(before, NULL);',
+        $left ? 'self.vp->leaving = VP_STAYS;' : (),
         'vp_program_goes_on(self.vp, left);',
         $local ? () : 'mpi_leave(entered);',
         @$after,

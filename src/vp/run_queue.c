@@ -222,6 +222,31 @@ void run_queue_wait_locked(struct vp *vp, struct run_queue_waiting *w,
   }
 }
 
+static bool leaves(const struct vp *vp) {
+  return vp->leaving != VP_STAYS && vp_is_to_stop() && !vp->shared &&
+         (vp->leaving == VP_LEAVES || vp_may_leave(self.site));
+}
+
+bool run_queue_wait_or_leave_locked(struct vp *vp, struct run_queue_waiting *w,
+                                    const char *what) {
+  if (leaves(vp)) {
+    return false;
+  }
+  vp->leaves = vp->leaving == VP_STAYS ? NULL : w;
+  run_queue_wait_locked(vp, w, what);
+  vp->leaves = NULL;
+  return true;
+}
+
+void run_queue_wake_leaving_locked(void) {
+  for (int i = 0; i < vps.n; i++) {
+    struct vp *const vp = &vps.item[i];
+    if (vp->leaves) {
+      run_queue_wake_one_locked(vp->leaves, vp);
+    }
+  }
+}
+
 void run_queue_pause_locked(struct vp *vp, const char *what, bool found) {
   struct run_queue_waiter me = {.vp = vp};
   dispatch_judge_locked(vp, !found);

@@ -31,6 +31,14 @@ enum vp_state {
   VP_DONE,    /* its program has ended */
 };
 
+/* For a checkpoint: a call that is left is made again. */
+enum vp_leaving {
+  VP_STAYS,
+  VP_LEAVES,
+  VP_LEAVES_PROGRAM, /* if the program has made the call by itself: else its
+                        caller has memory that no checkpoint has */
+};
+
 struct vp {
   int rank;  /* in MPI_COMM_WORLD */
   int index; /* among the VPs of this process */
@@ -55,6 +63,8 @@ struct vp {
   struct run_queue_go go;
   unsigned linger_rest; /* waits until it stays awake again for a moment */
   unsigned linger_last;
+  struct run_queue_waiting *leaves; /* where it waits in a call that it would
+                                       leave, or NULL */
   bool shared; /* several of its threads call MPI: run_queue.h */
   bool on;     /* one of them has it */
   int waiting; /* of them that wait for an event */
@@ -74,16 +84,17 @@ struct vp {
   long attached; /* segments of System V's shared memory */
   atomic_int files; /* descriptors that it may have: interpose/descriptor.h */
   struct stdio_streams *streams; /* open ones, or NULL: interpose/stdio.h */
-  uint64_t superstep;  /* calls at which a checkpoint could be taken, so far */
-  struct exits *exits; /* to call when it ends, or NULL: exits.h */
-  bool resumes;        /* it goes on where another process has stopped */
-  bool destruct;       /* exit was exit, not _exit */
-  bool line_begun[2];  /* on stdout and stderr: interpose/tag.h */
-  int status;          /* what it ended with */
-  bool program_ended;  /* main returned, or exit was called */
-  bool left_threads;   /* that its program started and that still run */
-  int end_rounds;      /* of destructors of thread-specific data */
-  void *stack;         /* lowest address of its stack, and bytes */
+  uint64_t superstep; /* calls at which a checkpoint could be taken, so far */
+  enum vp_leaving leaving; /* may the call that it is in be left? */
+  struct exits *exits;     /* to call when it ends, or NULL: exits.h */
+  bool resumes;            /* it goes on where another process has stopped */
+  bool destruct;           /* exit was exit, not _exit */
+  bool line_begun[2];      /* on stdout and stderr: interpose/tag.h */
+  int status;              /* what it ended with */
+  bool program_ended;      /* main returned, or exit was called */
+  bool left_threads;       /* that its program started and that still run */
+  int end_rounds;          /* of destructors of thread-specific data */
+  void *stack;             /* lowest address of its stack, and bytes */
   size_t stack_size;
   _Atomic uint32_t dropped;  /* posted: it has given back what it begins with */
   char *side_stack;          /* side_stack.h: lowest address, or NULL */
@@ -177,6 +188,20 @@ void vp_begin_data(const struct vp *vp);
 /* If not NULL, it is called at the entry of blocking collective calls with the
    handle of the communicator. */
 extern void (*vp_superstep)(uintptr_t comm);
+
+/* VPs are to stop at the entry of their next call for a message, and those that
+   wait in one are to leave it: set under the scheduler's lock. */
+extern atomic_bool vp_stops;
+/* Then: the calling VP stops, at the entry of a call that was made from `site`;
+   NULL: that does not matter. */
+extern void (*vp_stop)(const void *site);
+/* Is that a call that the program has made by itself? */
+extern bool (*vp_may_leave)(const void *site);
+/* What a call returns that was left: no error of MPI. */
+#define VP_LEFT (-0x70656d73)
+static inline bool vp_is_to_stop(void) {
+  return atomic_load_explicit(&vp_stops, memory_order_relaxed);
+}
 
 /* Ends the calling VP with `status`: its atexit handlers and destructors run
    when `destruct`, its output is flushed. Does not return. */

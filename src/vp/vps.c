@@ -5,3 +5,6 @@
 struct vps vps;
 void (*vp_restart)(void);
 void (*vp_superstep)(uintptr_t comm);
+atomic_bool vp_stops;
+void (*vp_stop)(const void *site);
+bool (*vp_may_leave)(const void *site);

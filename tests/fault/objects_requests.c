@@ -1,6 +1,8 @@
-/* Generalized requests, and requests on a communicator that was freed: see
-   objects.h. */
+/* Generalized requests, requests of files and, where MPI has them, persistent
+   collective calls, partitioned messages and sessions: see objects.h. */
 #include "objects.h"
+
+enum { N = 32, PARTS = 4 };
 
 static MPI_Request grequest = MPI_REQUEST_NULL, done = MPI_REQUEST_NULL;
 static long state = 5, asked, freed, cancelled;
@@ -65,12 +67,141 @@ static void use_freed(int s) {
   }
 }
 
+#if MPI_VERSION >= 4
+static MPI_Session session;
+static MPI_Comm of_session;
+static MPI_Errhandler handler;
+static MPI_Request bcast, fold, gather, barrier, psend, precv;
+static MPI_Op op;
+static MPI_Datatype pair;
+static int word[N], sum[2 * N], mine[2 * N], all[64 * N], counts[64],
+    places[64], out[PARTS * N], in[PARTS * N];
+static int errors, rounds;
+
+static void failed(MPI_Session *at, int *code, ...) {
+  errors += *at == session && *code != MPI_SUCCESS;
+}
+
+static void add_pairs(void *from, void *to, int *n, MPI_Datatype *type) {
+  (void)type;
+  for (int i = 0; i < 2 * *n; i++) {
+    ((int *)to)[i] += ((int *)from)[i];
+  }
+}
+
+static void make_session(void) {
+  MPI_Group group;
+  MPI_Info info;
+  MPI_Info_create(&info);
+  MPI_Info_set(info, "thread_level", "MPI_THREAD_FUNNELED");
+  MPI_Session_create_errhandler(failed, &handler);
+  MPI_Session_init(info, handler, &session);
+  MPI_Info_free(&info);
+  MPI_Group_from_session_pset(session, "mpi://WORLD", &group);
+  MPI_Comm_create_from_group(group, "a tag", MPI_INFO_NULL, MPI_ERRORS_RETURN,
+                             &of_session);
+  MPI_Group_free(&group);
+}
+
+static void make_persistent(void) {
+  MPI_Op_create(add_pairs, 1, &op);
+  MPI_Type_contiguous(2, MPI_INT, &pair);
+  MPI_Type_commit(&pair);
+  for (int i = 0; i < size; i++) {
+    counts[i] = i % 3;
+    places[i] = 3 * i;
+  }
+  MPI_Bcast_init(word, N, MPI_INT, 1, of_session, MPI_INFO_NULL, &bcast);
+  MPI_Allreduce_init(mine, sum, N, pair, op, MPI_COMM_WORLD, MPI_INFO_NULL,
+                     &fold);
+  MPI_Allgatherv_init(mine, counts[rank], MPI_INT, all, counts, places, MPI_INT,
+                      MPI_COMM_WORLD, MPI_INFO_NULL, &gather);
+  MPI_Barrier_init(MPI_COMM_WORLD, MPI_INFO_NULL, &barrier);
+  MPI_Psend_init(out, PARTS, N, MPI_INT, (rank + 1) % size, 5, MPI_COMM_WORLD,
+                 MPI_INFO_NULL, &psend);
+  MPI_Precv_init(in, 1, PARTS * N, MPI_INT, (rank + size - 1) % size, 5,
+                 MPI_COMM_WORLD, MPI_INFO_NULL, &precv);
+  MPI_Type_free(&pair);
+}
+
+static void use_persistent(int s) {
+  MPI_Request *const now[] = {&bcast, &fold, &gather, &barrier};
+  for (int i = 0; i < N; i++) {
+    word[i] = rank == 1 ? 100 * s + i : -1;
+    mine[2 * i] = rank + s;
+    mine[2 * i + 1] = i;
+  }
+  for (int i = 0; i < 4; i++) {
+    MPI_Start(now[(i + rank) % 4]);
+  }
+  for (int i = 0; i < 4; i++) {
+    MPI_Wait(now[(i + rank + 1) % 4], MPI_STATUS_IGNORE);
+  }
+  note_bytes(word, sizeof(word));
+  note_bytes(sum, sizeof(sum));
+  for (int i = 0; i < size; i++) {
+    note_bytes(all + places[i], (size_t)counts[i] * sizeof(int));
+  }
+}
+
+static void use_partitioned(int s) {
+  for (int i = 0; i < PARTS * N; i++) {
+    out[i] = 1000 * s + i + rank;
+  }
+  MPI_Start(&psend);
+  for (int i = 0; i < PARTS; i++) {
+    MPI_Pready((i + s) % PARTS, psend);
+  }
+  MPI_Start(&precv);
+  MPI_Wait(&precv, MPI_STATUS_IGNORE);
+  note_bytes(in, sizeof(in));
+  MPI_Wait(&psend, MPI_STATUS_IGNORE);
+}
+
+static void use_session(void) {
+  MPI_Info info;
+  char level[64] = "";
+  int n, flag;
+  MPI_Session_get_num_psets(session, MPI_INFO_NULL, &n);
+  note(n);
+  MPI_Session_get_info(session, &info);
+  MPI_Info_get(info, "thread_level", sizeof(level) - 1, level, &flag);
+  note_bytes(level, strlen(level));
+  MPI_Info_free(&info);
+  MPI_Session_call_errhandler(session, MPI_ERR_OTHER);
+  MPI_Comm_size(of_session, &n);
+  note(n + 100 * errors);
+}
+
+static void free_new(void) {
+  MPI_Request *const every[] = {&bcast,   &fold,  &gather,
+                                &barrier, &psend, &precv};
+  for (int i = 0; i < 6; i++) {
+    MPI_Request_free(every[i]);
+  }
+  MPI_Op_free(&op);
+  MPI_Comm_free(&of_session);
+  MPI_Errhandler_free(&handler);
+  MPI_Session_finalize(&session);
+}
+#endif
+
 static void objects_make(void) {
+#if MPI_VERSION >= 4
+  make_session();
+  make_persistent();
+#endif
 }
 
 static void objects_use(int s) {
   use_generalized();
   use_freed(s);
+#if MPI_VERSION >= 4
+  use_session();
+  use_persistent(s);
+  use_partitioned(s);
+  rounds++;
+#endif
 }
 
 static void objects_free(void) {
@@ -80,4 +211,7 @@ static void objects_free(void) {
   if (on_gone != MPI_REQUEST_NULL) {
     MPI_Wait(&on_gone, MPI_STATUS_IGNORE);
   }
+#if MPI_VERSION >= 4
+  free_new();
+#endif
 }

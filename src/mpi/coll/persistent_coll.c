@@ -1,9 +1,11 @@
 #include "mpi/coll/persistent_coll.h"
 
 #include "mpi/coll/call/coll.h"
+#include "mpi/datatype/types_kept.h"
 #include "mpi/object/envelope.h"
 #include "mpi/object/op.h"
 #include "mpi/request/request.h"
+#include "mpi_abi/carried.h"
 #include "mpi_below/real.h"
 #include "vp/run_queue.h"
 
@@ -75,7 +77,7 @@ static void tell(const struct request *r, struct request_reason *why) {
   }
 }
 
-/* --- beginning and end --- */
+/* --- the end --- */
 
 static void release(struct request *r) {
   struct persistent_coll *p = (struct persistent_coll *)r;
@@ -92,13 +94,101 @@ static void release(struct request *r) {
   }
 }
 
+/* --- in a checkpoint --- */
+
+/* Functions and the program's arrays are where they were. */
+struct kept {
+  uint64_t comm; /* id of its own one's team */
+  struct persistent_coll like;
+  int32_t op; /* number of an operation that the program has made, or 0 */
+};
+
+static bool folds(const struct persistent_coll *p) {
+  return p->begin == begin_fold && !p->fold.idle;
+}
+
+static const struct carried *op_of(const struct persistent_coll *p) {
+  return folds(p) ? carried_of_real(HANDLE_OP, (uintptr_t)p->fold.op) : NULL;
+}
+
+/* Who frees the operation cannot have it again. */
+static bool saves(const struct request *r) {
+  const struct persistent_coll *const p = (const struct persistent_coll *)r;
+  return !folds(p) || !op_is_user(p->fold.op) || op_of(p);
+}
+
+static void save(const struct request *r, struct checkpoint_writer *to) {
+  const struct persistent_coll *const p = (const struct persistent_coll *)r;
+  const struct carried *const op = op_of(p);
+  const struct kept k = {p->call.comm->team->id, *p,
+                         op ? op->handle.fortran : 0};
+  checkpoint_write(to, &k, sizeof(k));
+  coll_side_save(&p->send, to);
+  coll_side_save(&p->receive, to);
+  if (folds(p)) {
+    types_kept_write(p->fold.type, to);
+  }
+}
+
+static struct request *load(struct comm *comm, const char *function,
+                            struct checkpoint_reader *from);
+
 static const struct request_class persistent_colls = {
     .name = "collective",
     .finish = finish,
     .start = start,
     .release = release,
     .tell = tell,
+    .saves = saves,
+    .save = save,
+    .load = load,
 };
+
+static void load_fold(struct persistent_coll *p, int op,
+                      struct checkpoint_reader *from) {
+  const struct carried *const c =
+      op ? (struct carried *)handle_f2c(HANDLE_OP, op) : NULL;
+  if (op && !c) {
+    checkpoint_read_strange(from, "a request that lacks its operation");
+    return;
+  }
+  types_kept_read(&p->fold.type, from);
+  if (p->fold.type != MPI_DATATYPE_NULL && !envelope_is_given(p->fold.type)) {
+    real.Type_commit(&p->fold.type);
+    p->own_type = p->fold.type;
+  }
+  p->fold.op = c ? (MPI_Op)c->real : p->fold.op;
+  op_hold(p->fold.op);
+}
+
+static struct request *load(struct comm *comm, const char *function,
+                            struct checkpoint_reader *from) {
+  struct kept k;
+  checkpoint_read(from, &k, sizeof(k));
+  struct comm *const own = from->code ? NULL : comm_with(rank_me(), k.comm);
+  if (!own) {
+    checkpoint_read_strange(from, "a request that lacks its communicator");
+    return NULL;
+  }
+  struct persistent_coll *const p =
+      request_new(sizeof(*p), &persistent_colls, comm, function);
+  request_need(&p->request);
+  p->call = k.like.call;
+  p->call.comm = own;
+  comm_use(own);
+  p->begin = k.like.begin;
+  p->start = k.like.start;
+  p->fold = k.like.fold;
+  p->own_type = MPI_DATATYPE_NULL;
+  coll_side_load(&p->send, from);
+  coll_side_load(&p->receive, from);
+  if (folds(p)) {
+    load_fold(p, k.op, from);
+  }
+  return &p->request;
+}
+
+/* --- beginning --- */
 
 /* NULL: out of memory. */
 static struct persistent_coll *make(const struct collective *c, int mark) {

@@ -23,5 +23,6 @@ UNIT_TESTS += \
   tests/unit/mpi/datatype/test_layout \
   tests/unit/mpi/datatype/test_layout_kept \
   tests/unit/mpi/datatype/test_layout_shortage \
-  tests/unit/mpi/datatype/test_segments
+  tests/unit/mpi/datatype/test_segments \
+  tests/unit/mpi/datatype/test_types_kept
 EXTRA_DIST += src/mpi/datatype/README.md

@@ -1,5 +1,6 @@
 #include "mpi/datatype/types_kept.h"
 
+#include "base/need.h"
 #include "mpi/datatype/contents.h"
 #include "mpi/object/envelope.h"
 #include "mpi_abi/carried.h"
@@ -17,7 +18,9 @@ struct list {
     MPI_Datatype type;
     struct contents contents;
   } *node;
-  int n, room;
+  int *slot;   /* places in the list, 2 * room of them, by the type's hash; 0:
+                  free,   else 1 + the place */
+  int n, room; /* a power of 2 */
   bool failed;
 };
 
@@ -30,27 +33,48 @@ struct part {
 
 /* --- saving --------------------------------------------------------------- */
 
-static int place_of(const struct list *l, MPI_Datatype type) {
-  int i = l->n - 1;
-  while (i >= 0 && l->node[i].type != type) {
-    i--;
+/* The slot that the type has, or is to have. */
+static int *slot_of(const struct list *l, MPI_Datatype type) {
+  const unsigned mask = 2 * (unsigned)l->room - 1;
+  const uint64_t hash = (uint64_t)(uintptr_t)type * 0x9e3779b97f4a7c15u;
+  unsigned i = (unsigned)(hash >> 32) & mask;
+  while (l->slot[i] && l->node[l->slot[i] - 1].type != type) {
+    i = (i + 1) & mask;
   }
-  return i;
+  return &l->slot[i];
+}
+
+static int place_of(const struct list *l, MPI_Datatype type) {
+  return l->room ? *slot_of(l, type) - 1 : -1;
+}
+
+/* False: out of memory, and nothing has changed. */
+static bool grow(struct list *l) {
+  const int room = l->room ? 2 * l->room : 64;
+  int *const slot = native_zalloc(2 * (size_t)room, sizeof(*slot));
+  struct node *const node =
+      slot ? native_realloc(l->node, (size_t)room * sizeof(*node)) : NULL;
+  if (!node) {
+    native_free(slot);
+    return false;
+  }
+  native_free(l->slot);
+  l->node = node;
+  l->slot = slot;
+  l->room = room;
+  for (int i = 0; i < l->n; i++) {
+    *slot_of(l, l->node[i].type) = i + 1;
+  }
+  return true;
 }
 
 static bool append(struct list *l, MPI_Datatype type,
                    const struct contents *c) {
-  if (l->n == l->room) {
-    const int room = l->room ? 2 * l->room : 64;
-    struct node *const more =
-        native_realloc(l->node, (size_t)room * sizeof(*more));
-    if (!more) {
-      return false;
-    }
-    l->node = more;
-    l->room = room;
+  if (l->n == l->room && !grow(l)) {
+    return false;
   }
-  l->node[l->n++] = (struct node){type, *c};
+  l->node[l->n] = (struct node){type, *c};
+  *slot_of(l, type) = ++l->n;
   return true;
 }
 
@@ -89,6 +113,7 @@ static void list_free(struct list *l) {
     contents_release(&l->node[i].contents);
   }
   native_free(l->node);
+  native_free(l->slot);
 }
 
 static bool all_known(struct list *l) {
@@ -272,4 +297,35 @@ int types_kept_load_one(MPI_Datatype *type, struct parcel *from) {
   native_free(made);
   native_free(held);
   return code;
+}
+
+void types_kept_write(MPI_Datatype type, struct checkpoint_writer *to) {
+  struct parcel p = {0};
+  types_kept_save_one(type, &p);
+  const uint64_t n = p.failed ? 0 : p.n;
+  checkpoint_write(to, &n, sizeof(n));
+  checkpoint_write(to, p.bytes, n);
+  if (p.failed) {
+    need_fail("checkpoint");
+  }
+  parcel_free(&p);
+}
+
+void types_kept_read(MPI_Datatype *type, struct checkpoint_reader *from) {
+  enum { CHUNK = 4096 };
+  struct parcel p = {0};
+  uint64_t n;
+  checkpoint_read(from, &n, sizeof(n));
+  for (uint64_t at = 0; at < n && !from->code; at += CHUNK) {
+    char bytes[CHUNK];
+    const size_t part = n - at < CHUNK ? n - at : CHUNK;
+    checkpoint_read(from, bytes, part);
+    parcel_put(&p, bytes, part);
+  }
+  *type = MPI_DATATYPE_NULL;
+  if (!from->code && types_kept_load_one(type, &p)) {
+    *type = MPI_DATATYPE_NULL;
+    checkpoint_read_strange(from, "a datatype that cannot be made");
+  }
+  parcel_free(&p);
 }

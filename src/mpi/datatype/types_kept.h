@@ -4,6 +4,7 @@
 #define PEMS_MPI_DATATYPE_TYPES_KEPT_H
 
 #include "checkpoint/parcel.h"
+#include "checkpoint/stream.h"
 #include "mpi/object/rank.h"
 
 #include <mpi.h>
@@ -21,5 +22,9 @@ int types_kept_load(struct rank *rank, struct parcel *from);
 bool types_kept_knows(MPI_Datatype type);
 void types_kept_save_one(MPI_Datatype type, struct parcel *to);
 int types_kept_load_one(MPI_Datatype *type, struct parcel *from);
+/* The same elsewhere in a checkpoint. After an error *type is
+   MPI_DATATYPE_NULL. */
+void types_kept_write(MPI_Datatype type, struct checkpoint_writer *to);
+void types_kept_read(MPI_Datatype *type, struct checkpoint_reader *from);
 
 #endif

@@ -6,6 +6,7 @@
 #include "mpi/io/file_owner.h"
 #include "mpi/object/envelope.h"
 #include "mpi/object/info.h"
+#include "mpi/request/request.h"
 #include "mpi_below/real.h"
 
 #include <errno.h>
@@ -19,6 +20,14 @@ void file_kept_settle(const struct rank *rank) {
   for (struct file *f = first_of(rank); f; f = f->next) {
     file_settle(f);
   }
+}
+
+bool file_kept_writes(const struct rank *rank) {
+  const struct file *f = first_of(rank);
+  while (f && !(f->written && !request_is_done(f->written))) {
+    f = f->next;
+  }
+  return f;
 }
 
 int file_kept_each(const struct rank *rank, file_kept_fn *f, void *arg) {

@@ -12,6 +12,8 @@
 /* On the rank's thread, when it stops: waits for collective writes that all
    ranks make before. */
 void file_kept_settle(const struct rank *rank);
+/* Is one under way? */
+bool file_kept_writes(const struct rank *rank);
 /* What one of them has that cannot be saved, or NULL. */
 const char *file_kept_obstacle(const struct rank *rank);
 /* On its thread. */

@@ -13,6 +13,7 @@ libpemscore_la_SOURCES += \
   src/mpi/job/progress.c \
   src/mpi/job/progress.h \
   src/mpi/job/session.c \
+  src/mpi/job/session.h \
   src/mpi/job/stats.c \
   src/mpi/job/stats.h \
   src/mpi/job/status.c \
@@ -41,10 +42,12 @@ libpems_la_SOURCES += \
 UNIT_TESTS += \
   tests/unit/mpi/job/test_checkpoint_ask \
   tests/unit/mpi/job/test_checkpoint_files \
+  tests/unit/mpi/job/test_checkpoint_objects \
   tests/unit/mpi/job/test_checkpoint_sizes \
   tests/unit/mpi/job/test_job_deal \
   tests/unit/mpi/job/test_job_load \
-  tests/unit/mpi/job/test_job_site
+  tests/unit/mpi/job/test_job_site \
+  tests/unit/mpi/job/test_restart
 # A part of libpems only, which replaces the test's own functions.
 tests_unit_mpi_job_test_checkpoint_ask_SOURCES = \
   tests/unit/mpi/job/test_checkpoint_ask.c src/mpi/job/checkpoint_ask.c
@@ -53,6 +56,13 @@ tests_unit_mpi_job_test_checkpoint_files_SOURCES = \
   tests/unit/mpi/job/test_checkpoint_files.c src/mpi/job/checkpoint_files.c \
   src/interpose/descriptor.c
 tests_unit_mpi_job_test_checkpoint_files_CPPFLAGS = $(AM_CPPFLAGS)
+tests_unit_mpi_job_test_checkpoint_objects_SOURCES = \
+  tests/unit/mpi/job/test_checkpoint_objects.c src/mpi/job/checkpoint_objects.c
+tests_unit_mpi_job_test_checkpoint_objects_CPPFLAGS = $(AM_CPPFLAGS)
+tests_unit_mpi_job_test_restart_SOURCES = \
+  tests/unit/mpi/job/test_restart.c src/mpi/job/restart.c \
+  src/mpi/job/checkpoint_sizes.c src/interpose/descriptor.c
+tests_unit_mpi_job_test_restart_CPPFLAGS = $(AM_CPPFLAGS)
 tests_unit_mpi_job_test_checkpoint_sizes_SOURCES = \
   tests/unit/mpi/job/test_checkpoint_sizes.c src/mpi/job/checkpoint_sizes.c \
   src/interpose/descriptor.c

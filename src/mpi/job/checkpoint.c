@@ -11,6 +11,7 @@
 #include "context/residency/segment.h"
 #include "interpose/descriptor.h"
 #include "interpose/fatal.h"
+#include "interpose/malloc.h"
 #include "mpi/job/checkpoint_ask.h"
 #include "mpi/job/checkpoint_files.h"
 #include "mpi/job/checkpoint_rank.h"
@@ -20,6 +21,7 @@
 #include "mpi/p2p/p2p_load.h"
 #include "mpi/p2p/p2p_save.h"
 #include "mpi/rma/win_kept.h"
+#include "mpi/verify/deadlock.h"
 #include "mpi_abi/handle.h"
 #include "mpi_below/net.h"
 #include "mpi_below/watch.h"
@@ -95,10 +97,10 @@ static void say_failure(void) {
 
 /* --- one checkpoint ------------------------------------------------------- */
 
-static void save(struct vp *vp) {
+static void save(struct vp *vp, bool at_call_of_all) {
   struct pems_error error;
   char folder[PATH_MAX], path[PATH_MAX];
-  int code = checkpoint_rank_check(vp, &error);
+  int code = checkpoint_rank_check(vp, at_call_of_all, &error);
   if (!code && !all.failed) {
     code = shelf_begin(&all.shelf, all.manifest.sequence, folder, &error);
     shelf_rank(folder, vp->rank, path);
@@ -207,9 +209,12 @@ static void share_sums(void) {
   net_sum(&all.manifest.messages, 1);
 }
 
-/* By the last VP of each process: all ranks of the job have stopped. */
+/* By the last VP of each process that has stopped. */
 static void finish(struct vp *vp) {
   struct pems_error error;
+  uint64_t superstep = checkpoint_ask_join(vp);
+  net_max(&superstep, 1);
+  all.manifest.superstep = superstep;
   am_settle();
   check_all();
   for (int i = 0; i < vps.n && !all.failed; i++) {
@@ -242,7 +247,7 @@ static void finish(struct vp *vp) {
   net_barrier(); /* nobody writes to the next one while this one is removed */
   run_queue_lock();
   all.failed = false;
-  checkpoint_ask_done_locked(vp->superstep);
+  checkpoint_ask_done_locked(superstep);
   run_queue_unlock();
 }
 
@@ -266,16 +271,33 @@ static void meet(struct vp *vp, void (*last)(struct vp *vp), const char *what) {
 
 /* --- at the entry of a call ----------------------------------------------- */
 
+static void forget_record(void) {
+  native_free(record);
+  record = NULL;
+}
+
+/* At a call of all ranks; others still compute. */
 static void stopped(void) {
   struct vp *const vp = self.vp;
   if (checkpoint_ask_await(vp)) {
-    all.manifest.superstep = vp->superstep;
-    save(vp);
+    save(vp, true);
+    checkpoint_ask_stopped(vp);
     meet(vp, finish, "a checkpoint");
     win_kept_watch(vp->mpi, false);
   }
-  native_free(record);
-  record = NULL;
+  forget_record();
+}
+
+/* At a call for a message: it is saved when all have stopped, for else it goes
+   on, and what was written would be in vain. */
+static void stopped_between(void) {
+  struct vp *const vp = self.vp;
+  if (checkpoint_ask_between(vp)) {
+    save(vp, false);
+    meet(vp, finish, "a checkpoint");
+    win_kept_watch(vp->mpi, false);
+  }
+  forget_record();
 }
 
 /* By the last VP of each process that goes on from a checkpoint. */
@@ -303,7 +325,7 @@ static void go_on_with_others(struct vp *vp) {
 }
 
 /* In another process the rank goes on in resume_stop. */
-static __attribute__((noinline)) void stop_here(void) {
+static __attribute__((noinline)) void stop_here(void (*stopped)(void)) {
   char apart[CONTEXT_STACK_APART];
   self_enter();
   const bool left = vp_program_stops(self.vp, apart);
@@ -326,7 +348,18 @@ static bool is_of_all(const struct comm *c) {
 
 static void on_superstep(uintptr_t comm) {
   if (is_of_all(comm_of((MPI_Comm)comm)) && checkpoint_ask_superstep(self.vp)) {
-    stop_here();
+    stop_here(stopped);
+  }
+}
+
+/* Libraries that are not the rank's have memory that is not saved. */
+static bool may_leave(const void *site) {
+  return !malloc_is_native(site);
+}
+
+static void on_stop(const void *site) {
+  if (self.vp && !self.vp->shared && (!site || may_leave(site))) {
+    stop_here(stopped_between);
   }
 }
 
@@ -460,10 +493,19 @@ void checkpoint_start(void) {
     checkpoint_files_note();
     checkpoint_ask_start();
     vp_superstep = on_superstep;
+    vp_stop = on_stop;
+    vp_may_leave = may_leave;
+    deadlock_on_relief(checkpoint_ask_relieve_locked);
   }
   if (all.on && all.wish.on_term) {
     fatal_on_term = checkpoint_ask_leave;
     watch_on_leave(checkpoint_ask_leave);
+  }
+}
+
+void checkpoint_watch(void) {
+  if (all.on) {
+    checkpoint_ask_watch();
   }
 }
 

@@ -1,6 +1,12 @@
-/* At which superstep all ranks stop for a checkpoint. By number each knows that
-   by itself; by time, or when somebody asks for one now, the processes agree on
-   one that no rank has come to. */
+/* Where all ranks stop for a checkpoint. By number each knows the superstep by
+   itself; by time, or when somebody asks for one now, the processes agree on
+   one that no rank has come to.
+
+   What a program does between its supersteps may take for ever. So after a
+   while ranks are to stop at their next call for a message, too (vp_stops).
+   Some may wait for others then in calls that cannot be left, such as
+   collective ones on a part of the ranks: when no rank can go on, those that
+   have stopped between supersteps go on, and all is tried again later. */
 #ifndef PEMS_MPI_JOB_CHECKPOINT_ASK_H
 #define PEMS_MPI_JOB_CHECKPOINT_ASK_H
 
@@ -14,6 +20,9 @@
 void checkpoint_ask_prepare(const struct wish *wish, uint64_t superstep);
 /* SIGUSR1 asks for one from now on. */
 void checkpoint_ask_start(void);
+/* After am_start: the time does, too, whatever ranks do. */
+void checkpoint_ask_watch(void);
+/* A line says if the job has ended without one that was asked for. */
 void checkpoint_ask_end(void);
 /* Asks for one. Any thread; for signal handlers, too. */
 void checkpoint_ask(void);
@@ -28,8 +37,19 @@ bool checkpoint_ask_leaves(void);
    to be taken. */
 bool checkpoint_ask_superstep(struct vp *vp);
 bool checkpoint_ask_await(struct vp *vp);
-/* All VPs here have stopped at that superstep, and it is over. With the
+/* At the entry of a call for a message: waits until all ranks of the job have
+   stopped, and tells whether a checkpoint is to be taken; false: not now. */
+bool checkpoint_ask_between(struct vp *vp);
+/* The VP, which has stopped at a superstep, has written what it has to. */
+void checkpoint_ask_stopped(struct vp *vp);
+/* By the last VP of each process: waits until all ranks of the job have
+   stopped. Returns the furthest superstep that one here has come to. */
+uint64_t checkpoint_ask_join(struct vp *vp);
+/* It is over; the superstep is the furthest of all processes. With the
    scheduler's lock. */
 void checkpoint_ask_done_locked(uint64_t superstep);
+/* No rank can go on: true if some have stopped between supersteps, who do now.
+   With the scheduler's lock. */
+bool checkpoint_ask_relieve_locked(void);
 
 #endif

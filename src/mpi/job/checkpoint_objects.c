@@ -3,6 +3,7 @@
 #include "base/failure.h"
 #include "mpi/datatype/types_kept.h"
 #include "mpi/io/file_kept.h"
+#include "mpi/job/session.h"
 #include "mpi/object/attribute.h"
 #include "mpi/object/comm_kept.h"
 #include "mpi/object/errhandler.h"
@@ -33,6 +34,7 @@ static const struct kind {
     {comm_kept_obstacle, comm_kept_save, comm_kept_load},
     {win_kept_obstacle, win_kept_save, win_kept_load},
     {file_kept_obstacle, file_kept_save, file_kept_load},
+    {sessions_obstacle, sessions_save, sessions_load},
 };
 enum { KINDS = sizeof(kinds) / sizeof(*kinds) };
 

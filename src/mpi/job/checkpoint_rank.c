@@ -22,17 +22,20 @@
 /* --- what stands in the way ---------------------------------------------- */
 
 static const char *of_mpi(const struct rank *rank) {
-  return rank->vp->unsaved
-             ? "sessions, error classes or data representations of MPI"
-             : checkpoint_objects_obstacle(rank);
+  return rank->vp->unsaved ? "error classes or data representations of MPI"
+                           : checkpoint_objects_obstacle(rank);
 }
 
-int checkpoint_rank_check(const struct vp *vp, struct pems_error *error) {
+int checkpoint_rank_check(const struct vp *vp, bool at_call_of_all,
+                          struct pems_error *error) {
   const char *function = NULL;
+  if (!at_call_of_all && file_kept_writes(vp->mpi)) {
+    return failure(error, ENOTSUP, "it has a collective write under way");
+  }
   win_kept_settle(vp->mpi);
   file_kept_settle(vp->mpi);
   const char *what = of_mpi(vp->mpi);
-  what = what ? what : p2p_save_stop(vp->mpi, &function);
+  what = what ? what : p2p_save_stop(vp->mpi, at_call_of_all, &function);
   return what ? failure(error, ENOTSUP, "it has %s%s", what,
                         function ? function : "")
               : keep_check(vp, error);

@@ -12,8 +12,10 @@
 /* All return 0, or an errno value with *error filled in. */
 
 /* On the rank's thread, at the entry of a call: ENOTSUP, and what the rank has
-   that cannot be saved. */
-int checkpoint_rank_check(const struct vp *vp, struct pems_error *error);
+   that cannot be saved. What all ranks have begun before is waited for at a
+   call that all make only. */
+int checkpoint_rank_check(const struct vp *vp, bool at_call_of_all,
+                          struct pems_error *error);
 /* Writes the file of a rank that has stopped (vp/resume.h), on its thread.
  *tail is for checkpoint_rank_add. */
 int checkpoint_rank_save(struct vp *vp, struct resume *at, const char *path,

@@ -339,6 +339,7 @@ __attribute__((visibility("default"))) int pems_main(int argc, char **argv,
   start_messages(dir);
   checkpoint_start();
   am_start();
+  checkpoint_watch();
   status_start(argv[0]);
   progress_start(job.options.progress && net_rank() == 0);
   mapped_watch(job.disks);

@@ -1,13 +1,16 @@
 /* MPI's sessions: a rank has begun long before, so that one is no more than an
    error handler and a level of threads. There are two sets of processes. */
-#include "mpi/object/comm.h"
+#include "mpi/job/session.h"
 
+#include "mpi/object/comm.h"
+#include "mpi/object/info.h"
 #include "mpi/p2p/buffered.h"
 #include "mpi/request/request.h"
 #include "mpi_abi/functions.h"
 #include "mpi_below/real.h"
 #include "os/native.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
@@ -136,6 +139,59 @@ int pems_Session_finalize(MPI_Session *session) {
   native_free(s);
   *session = MPI_SESSION_NULL;
   return MPI_SUCCESS;
+}
+
+/* --- in a checkpoint --- */
+
+static const struct session *next(const struct rank *rank,
+                                  const struct session *after) {
+  const struct handle *h = NULL;
+  int number = after ? after->handle.fortran : 0;
+  while ((h = handle_next(rank->vp->rank, number)) &&
+         !handle_is(h, HANDLE_SESSION)) {
+    number = h->fortran;
+  }
+  return (const struct session *)h;
+}
+
+const char *sessions_obstacle(const struct rank *rank) {
+  const struct session *s = NULL;
+  bool foreign = false;
+  while (!foreign && (s = next(rank, s))) {
+    foreign = s->errhandler.function && !errhandler_is_own(&s->errhandler);
+  }
+  return foreign ? "an error handler of another language" : NULL;
+}
+
+void sessions_save(const struct rank *rank, struct parcel *to) {
+  for (const struct session *s = NULL; (s = next(rank, s));) {
+    parcel_put_number(to, s->handle.fortran);
+    parcel_put_number(to, s->thread_level);
+    errhandler_save(&s->errhandler, to);
+    info_save(s->info, to);
+  }
+  parcel_put_number(to, 0);
+}
+
+static int load_one(int number, struct parcel *from) {
+  struct session *const s = native_zalloc(1, sizeof(*s));
+  if (!s) {
+    return ENOMEM;
+  }
+  s->handle = handle_make(HANDLE_SESSION);
+  s->thread_level = (int)parcel_number(from);
+  int code = errhandler_load(&s->errhandler, from);
+  code = code ? code : info_load(&s->info, from);
+  return code || handle_restore(&s->handle, number) ? code : EILSEQ;
+}
+
+int sessions_load(struct rank *rank, struct parcel *from) {
+  int code = 0, number;
+  (void)rank;
+  while (!code && (number = (int)parcel_number(from))) {
+    code = load_one(number, from);
+  }
+  return code;
 }
 
 /* --- sets of processes --- */
@@ -326,4 +382,18 @@ int pems_Session_iflush_buffer(MPI_Session session, MPI_Request *request) {
                        name);
 }
 #endif
+#else
+const char *sessions_obstacle(const struct rank *rank) {
+  (void)rank;
+  return NULL;
+}
+
+void sessions_save(const struct rank *rank, struct parcel *to) {
+  (void)rank, (void)to;
+}
+
+int sessions_load(struct rank *rank, struct parcel *from) {
+  (void)rank, (void)from;
+  return 0;
+}
 #endif

@@ -40,6 +40,7 @@ libpemscore_la_SOURCES += \
 
 UNIT_TESTS += \
   tests/unit/mpi/object/test_attribute \
+  tests/unit/mpi/object/test_comm_kept \
   tests/unit/mpi/object/test_envelope \
   tests/unit/mpi/object/test_group \
   tests/unit/mpi/object/test_shortage \

@@ -162,7 +162,7 @@ bool errhandler_is_worlds(const struct errhandler *set) {
 }
 
 int comm_error(MPI_Comm handle, int code, const char *function) {
-  if (code == MPI_SUCCESS) {
+  if (code == MPI_SUCCESS || code == VP_LEFT) {
     return code;
   }
   const struct comm *comm = comm_of(handle);

@@ -137,7 +137,7 @@ void info_save(MPI_Info info, struct parcel *to) {
 int info_load(MPI_Info *info, struct parcel *from) {
   const int64_t n = parcel_number(from);
   *info = MPI_INFO_NULL;
-  if (n >= 0 && real.Info_create(info)) {
+  if (from->failed || (n >= 0 && real.Info_create(info))) {
     return ENOMEM;
   }
   for (int64_t i = 0; i < n; i++) {

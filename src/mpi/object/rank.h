@@ -37,6 +37,9 @@ struct rank {
   struct request *spare; /* memory for requests, by `next`: its own */
   int spares;
 
+  /* Of a call that was left for a checkpoint: request_keep. */
+  struct request *kept[2];
+
   struct buffered *buffered;               /* MPI_Buffer_attach: p2p.c */
   struct keyvals *keyvals;                 /* that it has made: attribute.c */
   struct type_attributes *type_attributes; /* NULL: none was ever set */

@@ -32,6 +32,7 @@ libpemscore_la_SOURCES += \
   src/mpi/p2p/unbound.h
 UNIT_TESTS += \
   tests/unit/mpi/p2p/test_buffered \
+  tests/unit/mpi/p2p/test_p2p_load \
   tests/unit/mpi/p2p/test_p2p_save \
   tests/unit/mpi/p2p/test_partitions
 EXTRA_DIST += src/mpi/p2p/README.md

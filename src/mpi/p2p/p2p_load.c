@@ -125,6 +125,9 @@ static void set_state(struct rank *rank, struct request *r,
   r->result = q->result;
   r->freed = q->freed;
   rank->unended += q->freed;
+  if (q->kept) {
+    request_keep(r, (q->kept - 1) % 2);
+  }
   if (q->done && q->freed) {
     run_queue_lock();
     request_done_locked(r);

@@ -41,6 +41,7 @@ struct p2p_record_request {
   int32_t handle;          /* number, or 0 */
   uint8_t kind;            /* enum p2p_record_kind */
   bool persistent, active, finished, done, freed;
+  uint8_t kept; /* 1 + its place for a call that was left, or 0 */
   struct request_result result;
   int32_t channel, mode, peer, tag; /* a receive's source is its peer */
   bool posted;                      /* a receive that waits */

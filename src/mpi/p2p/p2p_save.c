@@ -22,9 +22,25 @@ static bool is_past(const struct request *r) {
   return r->class->past && r->finished && !r->persistent;
 }
 
-/* Its class says what it is. */
+/* What its class saves is the same before its start and after its end. */
 static bool is_other(const struct request *r) {
-  return r->class->save;
+  return r->class->save && (!r->persistent || !r->active || r->finished) &&
+         (!r->class->saves || r->class->saves(r));
+}
+
+/* Its class ends it, where it can be ended by nobody else. */
+static void end_round(struct request *r) {
+  if (r->class->save && r->persistent && r->active && request_is_done(r)) {
+    request_finish(r);
+  }
+}
+
+/* Of a partitioned message, which makes it anew. */
+static bool is_part(struct request *r) {
+  const struct outgoing_send *const s = outgoing_of(r);
+  const struct endpoint_receive *const receive = receive_of(r);
+  return s ? s->out.channel == CHANNEL_PARTITION
+           : receive && receive->pattern.channel == CHANNEL_PARTITION;
 }
 
 static bool can_be_saved(struct request *r) {
@@ -33,11 +49,13 @@ static bool can_be_saved(struct request *r) {
          is_past(r) || is_other(r);
 }
 
-const char *p2p_save_stop(struct rank *rank, const char **function) {
+const char *p2p_save_stop(struct rank *rank, bool at_call_of_all,
+                          const char **function) {
   *function = NULL;
-  requests_settle(rank);
+  requests_settle(rank, at_call_of_all);
   for (struct request *r = rank->requests; r; r = r->next) {
     struct endpoint_receive *const receive = receive_of(r);
+    end_round(r);
     if (receive) {
       receive->unsaved = !request_is_done(r);
     } else if (!can_be_saved(r)) {
@@ -145,6 +163,7 @@ static struct p2p_record_request record_of(const struct request *r) {
   record.finished = r->finished;
   record.done = r->done;
   record.freed = r->freed;
+  record.kept = r == r->vp->mpi->kept[0] ? 1 : r == r->vp->mpi->kept[1] ? 2 : 0;
   record.result = r->result;
   return record;
 }
@@ -278,8 +297,10 @@ static void save_requests(const struct rank *rank,
   struct place *const at = need_alloc((all + 1) * sizeof(*at), "checkpoint");
   size_t n = 0;
   for (struct request *r = rank->requests; r; r = r->next) {
-    at[n] = place_of(r, all - n); /* the newest comes first */
-    n++;
+    if (!is_part(r)) {
+      at[n] = place_of(r, all - n); /* the newest comes first */
+      n++;
+    }
   }
   qsort(at, n, sizeof(*at), compare);
   for (size_t i = 0; i < n; i++) {
@@ -291,8 +312,10 @@ static void save_requests(const struct rank *rank,
 /* --- all of it ------------------------------------------------------------ */
 
 static struct p2p_record_rank count(const struct rank *rank) {
-  struct p2p_record_rank n = {.buffers = (uint32_t)buffered_count(rank),
-                              .requests = (uint32_t)rank->n_requests};
+  struct p2p_record_rank n = {.buffers = (uint32_t)buffered_count(rank)};
+  for (struct request *r = rank->requests; r; r = r->next) {
+    n.requests += !is_part(r);
+  }
   for (const struct comm *c = rank->comms; c; c = c->next) {
     n.comms += letters_of(c) > 0;
   }

@@ -7,6 +7,7 @@
 #include "context/calls/allocate.h"
 #include "mpi/check/check_arguments.h"
 #include "mpi/datatype/named.h"
+#include "mpi/datatype/types_kept.h"
 #include "mpi/object/derivations.h"
 #include "mpi/object/envelope.h"
 #include "mpi/p2p/outgoing.h"
@@ -99,9 +100,23 @@ static struct request *partition(struct partitioned *p, int i, size_t bytes) {
                  tag);
 }
 
+static size_t bytes_of_partition(const struct partitioned *p) {
+  const struct layout_span whole = whole_of(p);
+  return span_size(&whole) / (size_t)p->senders;
+}
+
+static void make_later_parts(struct partitioned *p) {
+  const size_t bytes = bytes_of_partition(p);
+  p->part = need_alloc((size_t)p->senders * sizeof(*p->part), "partitions");
+  p->n = p->senders;
+  for (int i = 0; i < p->n; i++) {
+    p->part[i] = partition(p, i, bytes);
+  }
+}
+
 static int later_parts(struct partitioned *p) {
   const struct layout_span whole = whole_of(p);
-  const size_t bytes = span_size(&whole) / (size_t)p->senders;
+  const size_t bytes = bytes_of_partition(p);
   drop_parts(p);
   if (bytes && bytes % whole.layout->size) {
     p->staged = context_alloc(p->request.vp->context, span_size(&whole), 4096);
@@ -109,11 +124,7 @@ static int later_parts(struct partitioned *p) {
       return MPI_ERR_NO_MEM;
     }
   }
-  p->part = need_alloc((size_t)p->senders * sizeof(*p->part), "partitions");
-  p->n = p->senders;
-  for (int i = 0; i < p->n; i++) {
-    p->part[i] = partition(p, i, bytes);
-  }
+  make_later_parts(p);
   return MPI_SUCCESS;
 }
 
@@ -214,25 +225,90 @@ static void release(struct request *r) {
   }
 }
 
+/* --- in a checkpoint --- */
+
+/* Memory of the program is where it was. */
+struct kept {
+  uint64_t pair; /* id of its team, or 0 */
+  struct partitioned like;
+};
+
+static void save(const struct request *r, struct checkpoint_writer *to) {
+  const struct partitioned *const p = (const struct partitioned *)r;
+  const struct kept k = {p->pair ? p->pair->team->id : 0, *p};
+  checkpoint_write(to, &k, sizeof(k));
+  types_kept_write(p->type, to);
+}
+
+static struct request *load(struct comm *comm, const char *function,
+                            struct checkpoint_reader *from);
+
 static const struct request_class sends = {.name = "partitioned send",
                                            .finish = finish,
                                            .start = start,
-                                           .release = release};
+                                           .release = release,
+                                           .save = save,
+                                           .load = load};
 static const struct request_class receives = {.name = "partitioned receive",
                                               .finish = finish,
                                               .start = start,
-                                              .release = release};
+                                              .release = release,
+                                              .save = save,
+                                              .load = load};
+
+/* What was received in pieces stays where it was. */
+static void load_parts(struct partitioned *p) {
+  comm_use(p->pair);
+  if (p->rounds > 1) {
+    make_later_parts(p);
+  } else {
+    first_parts(p);
+  }
+}
+
+static struct partitioned *like(const struct partitioned *was,
+                                struct comm *comm, const char *function) {
+  struct partitioned *const p =
+      request_new(sizeof(*p), was->sends ? &sends : &receives, comm, function);
+  request_need(&p->request);
+  const struct request mine = p->request;
+  *p = *was;
+  p->request = mine;
+  p->part = NULL;
+  p->n = 0;
+  p->own_type = MPI_DATATYPE_NULL;
+  p->ready =
+      p->sends ? need_zalloc((size_t)p->partitions, 1, "partitions") : NULL;
+  return p;
+}
+
+static struct request *load(struct comm *comm, const char *function,
+                            struct checkpoint_reader *from) {
+  struct kept k;
+  MPI_Datatype type;
+  checkpoint_read(from, &k, sizeof(k));
+  types_kept_read(&type, from);
+  struct comm *const pair = k.pair ? comm_with(rank_me(), k.pair) : NULL;
+  if (k.pair && !pair) {
+    checkpoint_read_strange(from, "a request that lacks its communicator");
+  }
+  if (from->code) {
+    return NULL;
+  }
+  struct partitioned *const p = like(&k.like, comm, function);
+  p->pair = pair;
+  p->type = type;
+  if (!envelope_is_given(type)) {
+    real.Type_commit(&type);
+    p->own_type = type;
+  }
+  if (pair) {
+    load_parts(p);
+  }
+  return &p->request;
+}
 
 /* --- making --- */
-
-/* A message to oneself has both ends on one communicator. */
-static struct comm *find(uint64_t id) {
-  struct comm *c = rank_me()->comms;
-  while (c && c->team->id != id) {
-    c = c->next;
-  }
-  return c;
-}
 
 /* The communicator of the next message with that tag. NULL: out of memory. */
 static struct comm *make_pair(struct comm *comm, int peer, int tag,
@@ -252,7 +328,8 @@ static struct comm *make_pair(struct comm *comm, int peer, int tag,
                   (uint64_t)tag, (uint64_t)world[1]),
       *next, (uint64_t)world[0]);
   const int size = me == other ? 1 : 2;
-  struct comm *pair = me == other ? find(id) : NULL;
+  /* A message to oneself has both ends on one communicator. */
+  struct comm *pair = me == other ? comm_with(rank_me(), id) : NULL;
   if (!pair) {
     pair =
         comm_new(comm->vp->mpi, id, world, size, size, size == 2 && !sending);

@@ -20,7 +20,8 @@ static struct endpoint *endpoint_mine(const struct comm *comm) {
   return endpoint_of(comm->team, comm->index);
 }
 
-/* With the lock: waits for a letter, which stays where it is. */
+/* With the lock: waits for a letter, which stays where it is. NULL if the call
+   is to be left. */
 static struct letter *await_letter_locked(struct comm *comm,
                                           const struct endpoint_pattern *p,
                                           const char *function) {
@@ -28,8 +29,8 @@ static struct letter *await_letter_locked(struct comm *comm,
   struct endpoint_probe own = {.next = e->probes, .wanted = *p};
   struct letter *l;
   e->probes = &own;
-  while (!(l = endpoint_find_locked(e, p))) {
-    run_queue_wait_locked(comm->vp, &own.waiting, function);
+  while (!(l = endpoint_find_locked(e, p)) &&
+         run_queue_wait_or_leave_locked(comm->vp, &own.waiting, function)) {
   }
   struct endpoint_probe **link = &e->probes;
   while (*link != &own) {
@@ -69,6 +70,9 @@ static int probe(int from, int tag, MPI_Comm handle, int *flag,
   run_queue_unlock();
   if (flag) {
     *flag = l != NULL;
+  }
+  if (!l && !flag) {
+    return VP_LEFT;
   }
   if (!l) {
     request_polled(comm->vp, 1, from == MPI_ANY_SOURCE ? 1 : comm->peers);
@@ -155,6 +159,11 @@ static struct request *start(MPI_Message *message, void *buffer,
 int pems_Mrecv(void *buffer, MPI_Count count, MPI_Datatype type,
                MPI_Message *message, MPI_Status *status) {
   MPI_Comm comm = MPI_COMM_WORLD;
+  struct request *const left = request_kept(0);
+  if (left) {
+    comm = comm_handle(left->comm);
+    return comm_error(comm, receive_wait(left, status), "MPI_Mrecv");
+  }
   int code = check_message(message, buffer, count, type);
   if (!code) {
     code = receive_wait(start(message, buffer, count, type, &comm, "MPI_Mrecv"),

@@ -185,6 +185,8 @@ int receive_wait(struct request *r, MPI_Status *status) {
   }
   struct request_result result;
   const int code = request_complete(r, &result);
-  request_status_set(status, &result);
+  if (code != VP_LEFT) {
+    request_status_set(status, &result);
+  }
   return code;
 }

@@ -10,10 +10,13 @@
 
 int pems_Recv(void *buffer, MPI_Count count, MPI_Datatype type, int from,
               int tag, MPI_Comm comm, MPI_Status *status) {
-  int code = check_receive(buffer, count, type, from, tag, comm);
+  struct request *r = request_kept(0);
+  int code =
+      r ? MPI_SUCCESS : check_receive(buffer, count, type, from, tag, comm);
   if (!code) {
-    struct request *r = p2p_receive(comm_of(comm), CHANNEL_USER, buffer, count,
-                                    type, from, tag, "MPI_Recv");
+    r = r ? r
+          : p2p_receive(comm_of(comm), CHANNEL_USER, buffer, count, type, from,
+                        tag, "MPI_Recv");
     code = receive_wait(r, status);
   }
   return comm_error(comm, code, "MPI_Recv");
@@ -66,11 +69,24 @@ static bool begin_both(const struct both *b) {
   return true;
 }
 
+/* Of a call that was left: true if it was. */
+static bool take_both(struct both *b) {
+  struct request *const send = request_kept(0), *const receive =
+                                                    request_kept(1);
+  *b = (struct both){receive, send, send, receive};
+  return send;
+}
+
 /* Waits for both at once; the receive says how it went. */
 static int end_both(const struct both *b, MPI_Status *status) {
   struct request *both[] = {b->first, b->second};
   struct request_result result;
-  requests_await_all((struct requests){NULL, both, 2}, b->receive->function);
+  if (!requests_await_all((struct requests){NULL, both, 2},
+                          b->receive->function)) {
+    request_keep(b->send, 0);
+    request_keep(b->receive, 1);
+    return VP_LEFT;
+  }
   const int sent = request_complete(b->send, NULL);
   const int received = request_complete(b->receive, &result);
   request_status_set(status, &result);
@@ -131,9 +147,13 @@ int pems_Sendrecv(const void *out, MPI_Count n_out, MPI_Datatype out_type,
   static const char function[] = "MPI_Sendrecv";
   const struct exchange x = {out, n_out, out_type, to,   out_tag,
                              in,  n_in,  in_type,  from, in_tag};
+  struct both b;
+  if (take_both(&b)) {
+    return comm_error(comm, end_both(&b, status), function);
+  }
   int code = check_exchange(&x, comm);
   if (!code) {
-    const struct both b = exchange_new(&x, comm_of(comm), function);
+    b = exchange_new(&x, comm_of(comm), function);
     code = begin_both(&b) ? end_both(&b, status) : MPI_ERR_NO_MEM;
   }
   return comm_error(comm, code, function);
@@ -156,11 +176,14 @@ int pems_Sendrecv_replace(void *buffer, MPI_Count count, MPI_Datatype type,
                           int to, int out_tag, int from, int in_tag,
                           MPI_Comm comm, MPI_Status *status) {
   static const char function[] = "MPI_Sendrecv_replace";
+  struct both b;
+  if (take_both(&b)) {
+    return comm_error(comm, end_both(&b, status), function);
+  }
   int code = check_send(buffer, count, type, to, out_tag, comm);
   code = code ? code : check_source(from, in_tag, comm);
   if (!code) {
-    const struct both b =
-        replacement_new(buffer, count, type, to, out_tag, from, in_tag,
+    b = replacement_new(buffer, count, type, to, out_tag, from, in_tag,
                         comm_of(comm), function);
     code = begin_both(&b) ? end_both(&b, status) : MPI_ERR_NO_MEM;
   }

@@ -8,6 +8,10 @@
 static int send_blocking(enum p2p_send_mode mode, const void *buffer,
                          MPI_Count count, MPI_Datatype type, int to, int tag,
                          MPI_Comm comm, const char *function) {
+  struct request *const left = request_kept(0);
+  if (left) {
+    return comm_error(comm, request_complete(left, NULL), function);
+  }
   int code = check_send(buffer, count, type, to, tag, comm);
   if (!code && mode == SEND_BUFFERED) {
     code = buffered_check(comm_of(comm), count, type);

@@ -319,8 +319,8 @@ static uint64_t awaits_locked(const struct request *r) {
                         ((uint64_t)(unsigned)why.tag << 32);
 }
 
-/* Sleeps until `enough` of them are done. */
-static void await(struct requests all, int enough, const char *what) {
+/* Sleeps until `enough` of them are done; false if the call is to be left. */
+static bool await(struct requests all, int enough, const char *what) {
   struct vp *vp = comm_me();
   struct arrivals a = {.awaited = enough};
   const struct request *first = NULL; /* that is not done */
@@ -338,11 +338,12 @@ static void await(struct requests all, int enough, const char *what) {
   }
   const int beside = await_beside_locked(vp->mpi, &a);
   a.more = left - a.awaited + beside;
-  while (a.awaited > 0) {
+  bool stays = true;
+  while (a.awaited > 0 && stays) {
     if (vp->context) {
       vp->context->awaits = awaits_locked(first);
     }
-    run_queue_wait_locked(vp, &a.waiting, what);
+    stays = run_queue_wait_or_leave_locked(vp, &a.waiting, what);
   }
   no_more_beside_locked(vp->mpi, &a, beside);
   for (int i = 0; i < all.n; i++) {
@@ -352,6 +353,7 @@ static void await(struct requests all, int enough, const char *what) {
     }
   }
   run_queue_unlock();
+  return stays;
 }
 
 /* How many there are to wait for, and how many of them are done. */
@@ -384,14 +386,15 @@ static bool come_soon(struct requests all, int enough) {
   return done >= enough;
 }
 
-void requests_await_all(struct requests all, const char *what) {
+bool requests_await_all(struct requests all, const char *what) {
   int done;
   const int active = requests_count(all, &done);
-  if (done < active && !come_soon(all, active)) {
-    await(all, active, what);
+  if (done < active && !come_soon(all, active) && !await(all, active, what)) {
+    return false;
   }
   request_poll_over(comm_me());
   requests_remove_gone(rank_me());
+  return true;
 }
 
 /* The one with the lowest index that is done, else -1. */
@@ -412,16 +415,30 @@ int requests_await_any(struct requests all, const char *function) {
   if (!requests_count(all, &done)) {
     return MPI_UNDEFINED;
   }
-  if (!done && !come_soon(all, 1)) {
-    await(all, 1, function);
+  if (!done && !come_soon(all, 1) && !await(all, 1, function)) {
+    return VP_LEFT;
   }
   request_poll_over(comm_me());
   requests_remove_gone(rank_me());
   return requests_first_done(all);
 }
 
+void request_keep(struct request *r, int i) {
+  r->vp->mpi->kept[i] = r;
+}
+
+struct request *request_kept(int i) {
+  struct rank *const rank = rank_me();
+  struct request *const r = rank->kept[i];
+  rank->kept[i] = NULL;
+  return r;
+}
+
 int request_complete(struct request *r, struct request_result *result) {
-  requests_await_all((struct requests){NULL, &r, 1}, r->function);
+  if (!requests_await_all((struct requests){NULL, &r, 1}, r->function)) {
+    request_keep(r, 0);
+    return VP_LEFT;
+  }
   request_finish(r);
   const int error = r->result.error;
   if (result) {
@@ -467,19 +484,20 @@ void requests_end(const char *function) {
 
 /* --- checkpoints --- */
 
-static bool settles(const struct rank *rank, const struct request *r) {
+static bool settles(const struct rank *rank, const struct request *r,
+                    bool at_call_of_all) {
+  const bool soon = at_call_of_all && r->comm == rank->world;
   return r->class->past && r->active && !r->finished && !r->freed &&
          !r->persistent &&
-         (request_is_done(r) || r->comm == rank->world ||
-          r->comm == rank->self);
+         (request_is_done(r) || soon || r->comm == rank->self);
 }
 
-void requests_settle(struct rank *rank) {
+void requests_settle(struct rank *rank, bool at_call_of_all) {
   struct request **const at = need_alloc(
       ((size_t)rank->n_requests + 1) * sizeof(struct request *), "checkpoint");
   int n = 0;
   for (struct request *r = rank->requests; r; r = r->next) {
-    if (settles(rank, r)) {
+    if (settles(rank, r, at_call_of_all)) {
       at[n++] = r;
     }
   }

@@ -53,10 +53,12 @@ struct request_class {
   /* Calls f for each buffer that an active one uses (check/check_buffers.h).
    * May be NULL. */
   void (*buffers)(const struct request *r, request_buffer_fn *f, void *arg);
-  /* In a checkpoint (p2p/p2p_save.h): what is its class's own, on any thread;
-     and the same, made anew by its VP in another process, where classes lie at
-     the same addresses: NULL after an error. NULL: it is saved in another way,
-     or not at all. */
+  /* In a checkpoint (p2p/p2p_save.h), of one that is not under way: what is its
+     class's own, on any thread; and the same, made anew by its VP in another
+     process, where classes lie at the same addresses: NULL after an error.
+     NULL: it is saved in another way, or not at all. The first one, which may
+     be NULL, says whether this one can be saved. */
+  bool (*saves)(const struct request *r);
   void (*save)(const struct request *r, struct checkpoint_writer *to);
   struct request *(*load)(struct comm *comm, const char *function,
                           struct checkpoint_reader *from);
@@ -124,17 +126,23 @@ void request_done_locked(struct request *r);
    else knows of. */
 void request_done_now(struct request *r);
 
+/* A call that is left for a checkpoint, and made again, finds its requests
+   then, also in another process: number i of them, 0 or 1. */
+void request_keep(struct request *r, int i);
+/* Takes it, or NULL: the call was not left. */
+struct request *request_kept(int i);
+
 /* Waits until it is done, finishes it, and frees it; for calls that block.
-   Returns its error; `result` may be NULL. */
+   Returns its error; `result` may be NULL. Or VP_LEFT: it is kept. */
 int request_complete(struct request *r, struct request_result *result);
 /* Waits for all n at once, then as above each; NULL entries are skipped. The
    first error. */
 int request_complete_all(struct request **r, int n);
 
 /* Finishes those of the calling VP that are no more than results then
-   (request_class.past); waits for those of calls that all ranks make before the
-   one that the VP is at: collective ones on MPI_COMM_WORLD or MPI_COMM_SELF. */
-void requests_settle(struct rank *rank);
+   (request_class.past). At a call that all ranks make, waits for those of calls
+   that they make before: collective ones on MPI_COMM_WORLD or MPI_COMM_SELF. */
+void requests_settle(struct rank *rank, bool at_call_of_all);
 /* One that was finished in another process. Not for NULL. */
 struct request *request_past(struct comm *comm, const char *function);
 
@@ -187,9 +195,10 @@ struct request *request_at(struct requests all, int i);
 int requests_count(struct requests all, int *done);
 /* The place of the first that is done, or -1. */
 int requests_first_done(struct requests all);
-/* Waits until all are done. */
-void requests_await_all(struct requests all, const char *function);
-/* Waits until one is done: its place, or MPI_UNDEFINED if there is none. */
+/* Waits until all are done; false if the call is to be left. */
+bool requests_await_all(struct requests all, const char *function);
+/* Waits until one is done: its place, or MPI_UNDEFINED if there is none, or
+   VP_LEFT. */
 int requests_await_any(struct requests all, const char *function);
 /* What is left to do for one that is done, once. */
 void request_finish(struct request *r);

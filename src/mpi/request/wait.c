@@ -124,8 +124,9 @@ int pems_Wait(MPI_Request *handle, MPI_Status *status) {
   if (check_request(handle)) {
     return refuse(MPI_ERR_REQUEST, "MPI_Wait");
   }
-  requests_await_all(requests_of(handle, 1), "MPI_Wait");
-  return end_one(handle, status, "MPI_Wait");
+  return requests_await_all(requests_of(handle, 1), "MPI_Wait")
+             ? end_one(handle, status, "MPI_Wait")
+             : VP_LEFT;
 }
 
 int pems_Waitall(int n, MPI_Request handles[], MPI_Status statuses[]) {
@@ -133,8 +134,9 @@ int pems_Waitall(int n, MPI_Request handles[], MPI_Status statuses[]) {
   if (code) {
     return refuse(code, "MPI_Waitall");
   }
-  requests_await_all(requests_of(handles, n), "MPI_Waitall");
-  return end_some(handles, n, NULL, NULL, statuses, "MPI_Waitall");
+  return requests_await_all(requests_of(handles, n), "MPI_Waitall")
+             ? end_some(handles, n, NULL, NULL, statuses, "MPI_Waitall")
+             : VP_LEFT;
 }
 
 int pems_Waitany(int n, MPI_Request handles[], int *index, MPI_Status *status) {
@@ -143,8 +145,12 @@ int pems_Waitany(int n, MPI_Request handles[], int *index, MPI_Status *status) {
   if (code) {
     return refuse(code, "MPI_Waitany");
   }
-  *index = requests_await_any(requests_of(handles, n), "MPI_Waitany");
-  if (*index == MPI_UNDEFINED) {
+  const int first = requests_await_any(requests_of(handles, n), "MPI_Waitany");
+  if (first == VP_LEFT) {
+    return VP_LEFT;
+  }
+  *index = first;
+  if (first == MPI_UNDEFINED) {
     set_empty(status);
     return MPI_SUCCESS;
   }
@@ -158,8 +164,11 @@ int pems_Waitsome(int n, MPI_Request handles[], int *count, int indices[],
   if (code) {
     return refuse(code, "MPI_Waitsome");
   }
-  if (requests_await_any(requests_of(handles, n), "MPI_Waitsome") ==
-      MPI_UNDEFINED) {
+  const int first = requests_await_any(requests_of(handles, n), "MPI_Waitsome");
+  if (first == VP_LEFT) {
+    return VP_LEFT;
+  }
+  if (first == MPI_UNDEFINED) {
     *count = MPI_UNDEFINED;
     return MPI_SUCCESS;
   }

@@ -3,8 +3,13 @@
 #ifndef PEMS_MPI_VERIFY_DEADLOCK_H
 #define PEMS_MPI_VERIFY_DEADLOCK_H
 
+#include <stdbool.h>
+
 /* Before am_start. */
 void deadlock_prepare(void);
+/* Who may let some rank go on, with the scheduler's lock: true if so, and then
+   there is no deadlock. */
+void deadlock_on_relief(bool (*relieve)(void));
 /* While VPs run: between am_start and am_stop. */
 void deadlock_watch(void);
 void deadlock_watch_end(void);

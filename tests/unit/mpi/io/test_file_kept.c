@@ -4,18 +4,18 @@
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "../check_byte.h"
+#include "../check_kept.h"
 #include "../check_shortage.h"
 #include "check_main.h"
 #include "mpi/io/file.h"
 #include "mpi/io/file_open.h"
 #include "mpi/io/file_owner.h"
+#include "mpi/request/request.h"
 
 enum { ID = 77 };
 
-static char path[] = "/tmp/pems-file.XXXXXX";
 static char there; /* what the real library has */
 static char opened[PATH_MAX];
 static int opened_as, views, atomic;
@@ -101,33 +101,18 @@ static struct file *make(int amode) {
   return file;
 }
 
-static void save(struct parcel *p) {
-  struct checkpoint_out o;
-  struct checkpoint_writer w;
-  struct checkpoint_sum sum;
-  file_kept_save(&shortage_rank, p);
-  close(mkstemp(path));
-  ck_assert_int_eq(checkpoint_create(&o, path, NULL), 0);
-  checkpoint_write_begin(&w, &o, CHECKPOINT_POINTERS, NULL);
-  file_kept_save_pointers(&shortage_rank, &w);
-  ck_assert_int_eq(checkpoint_write_end(&w), 0);
-  ck_assert_int_eq(checkpoint_finish(&o, &sum, NULL), 0);
-  checkpoint_close(&o);
+static void save_pointers(struct checkpoint_writer *to) {
+  file_kept_save_pointers(&shortage_rank, to);
+}
+
+static void load_pointers(struct checkpoint_reader *from) {
+  file_kept_load_pointers(&shortage_rank, from);
 }
 
 static void load(struct parcel *p) {
-  struct checkpoint_in in;
-  struct checkpoint_block b;
-  struct checkpoint_reader r;
   ck_assert_int_eq(file_kept_load(&shortage_rank, p), 0);
   ck_assert(!p->failed && p->at == p->n);
-  ck_assert_int_eq(checkpoint_open(&in, path, NULL), 0);
-  ck_assert_int_eq(checkpoint_next(&in, &b, NULL), 0);
-  checkpoint_read_begin(&r, &in, &b, NULL);
-  file_kept_load_pointers(&shortage_rank, &r);
-  ck_assert_int_eq(checkpoint_read_end(&r), 0);
-  checkpoint_shut(&in);
-  unlink(path);
+  kept_load(load_pointers);
 }
 
 START_TEST(a_file_is_as_it_was) {
@@ -146,7 +131,8 @@ START_TEST(a_file_is_as_it_was) {
   ck_assert_int_eq((int)file_pointer_take(file, 9, "a test"), 0);
   ck_assert(file_kept_any(&shortage_rank));
   ck_assert_ptr_null(file_kept_obstacle(&shortage_rank));
-  save(&p);
+  file_kept_save(&shortage_rank, &p);
+  kept_save(save_pointers, NULL);
   /* As if the process had ended. */
   file_owner_end(file);
   handle_end(&file->handle);
@@ -196,6 +182,17 @@ START_TEST(files_are_told_one_by_one) {
 }
 END_TEST
 
+START_TEST(a_write_of_all_is_under_way_until_it_is_done) {
+  start();
+  struct file *const file = make(MPI_MODE_RDWR);
+  ck_assert(!file_kept_writes(&shortage_rank));
+  file->written = request_past(NULL, "MPI_File_write_all");
+  ck_assert(file_kept_writes(&shortage_rank));
+  request_done_now(file->written);
+  ck_assert(!file_kept_writes(&shortage_rank));
+}
+END_TEST
+
 START_TEST(one_without_a_name_is_in_the_way) {
   start();
   struct file *const file = make(MPI_MODE_RDONLY);
@@ -205,8 +202,9 @@ START_TEST(one_without_a_name_is_in_the_way) {
 END_TEST
 
 int main(void) {
-  return check_main("file_kept",
-                    (const TTest *[]){a_file_is_as_it_was,
-                                      files_are_told_one_by_one,
-                                      one_without_a_name_is_in_the_way, NULL});
+  return check_main(
+      "file_kept",
+      (const TTest *[]){a_file_is_as_it_was, files_are_told_one_by_one,
+                        a_write_of_all_is_under_way_until_it_is_done,
+                        one_without_a_name_is_in_the_way, NULL});
 }

@@ -5,6 +5,7 @@
 #include "vp/run_queue.h"
 
 #include <signal.h>
+#include <unistd.h>
 
 #include "check_main.h"
 
@@ -89,8 +90,55 @@ START_TEST(who_leaves_asks_until_the_job_ends) {
 }
 END_TEST
 
+/* As long as the limit of the test allows. */
+static void await_attempt(void) {
+  while (!vp_is_to_stop()) {
+    usleep(10000);
+  }
+}
+
+static void watch(int n) {
+  begin("d", 7);
+  vps = (struct vps){.item = vp, .n = n};
+  checkpoint_ask_watch();
+  checkpoint_ask();
+  await_attempt();
+}
+
+/* Nobody comes to a superstep. */
+START_TEST(who_does_not_get_one_stops_ranks_wherever_they_are) {
+  watch(1);
+  ck_assert(checkpoint_ask_between(&vp[0]));
+  ck_assert(!vp_is_to_stop());
+  ck_assert_uint_eq(checkpoint_ask_join(&vp[0]), 7);
+  done();
+  /* That was what was asked for. */
+  ck_assert(!checkpoint_ask_between(&vp[0]));
+  ck_assert(!checkpoint_ask_superstep(&vp[0]));
+  checkpoint_ask_end();
+}
+END_TEST
+
+START_TEST(those_that_keep_others_from_going_on_do_so_for_now) {
+  watch(2);
+  run_queue_lock();
+  ck_assert(checkpoint_ask_relieve_locked());
+  ck_assert(!vp_is_to_stop());
+  ck_assert(!checkpoint_ask_relieve_locked());
+  run_queue_unlock();
+  ck_assert(!checkpoint_ask_between(&vp[0]));
+  await_attempt(); /* the next one */
+  checkpoint_ask_end();
+}
+END_TEST
+
 int main(void) {
-  const TTest *const tests[] = {by_number, who_asks_gets_one_soon,
-                                who_leaves_asks_until_the_job_ends, NULL};
+  const TTest *const tests[] = {
+      by_number,
+      who_asks_gets_one_soon,
+      who_leaves_asks_until_the_job_ends,
+      who_does_not_get_one_stops_ranks_wherever_they_are,
+      those_that_keep_others_from_going_on_do_so_for_now,
+      NULL};
   return check_main("checkpoint_ask", tests);
 }

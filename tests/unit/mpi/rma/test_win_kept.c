@@ -3,9 +3,9 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "../check_byte.h"
+#include "../check_kept.h"
 #include "../check_shortage.h"
 #include "check_main.h"
 #include "mpi/rma/win.h"
@@ -13,7 +13,6 @@
 
 enum { ID = 77, N = 64 };
 
-static char path[] = "/tmp/pems-window.XXXXXX";
 static char memory[N], region[N];
 static int number; /* of its handle */
 
@@ -78,35 +77,22 @@ static void forget(struct win *win) {
   handle_end(&win->handle);
 }
 
-static void save(struct parcel *p) {
-  struct checkpoint_out o;
-  struct checkpoint_writer w;
-  struct checkpoint_sum sum;
-  win_kept_save(&shortage_rank, p);
-  close(mkstemp(path));
-  ck_assert_int_eq(checkpoint_create(&o, path, NULL), 0);
-  checkpoint_write_begin(&w, &o, CHECKPOINT_WINDOWS, NULL);
-  win_kept_save_target(&shortage_rank, &w);
-  ck_assert_int_eq(checkpoint_write_end(&w), 0);
-  ck_assert_int_eq(win_kept_save_memory(&shortage_rank, &o, NULL), 0);
-  ck_assert_int_eq(checkpoint_finish(&o, &sum, NULL), 0);
-  checkpoint_close(&o);
+static void save_target(struct checkpoint_writer *to) {
+  win_kept_save_target(&shortage_rank, to);
+}
+
+static int save_memory(struct checkpoint_out *o) {
+  return win_kept_save_memory(&shortage_rank, o, NULL);
+}
+
+static void load_target(struct checkpoint_reader *from) {
+  win_kept_load_target(&shortage_rank, from);
 }
 
 static void load(struct parcel *p) {
-  struct checkpoint_in in;
-  struct checkpoint_block b;
-  struct checkpoint_reader r;
   ck_assert_int_eq(win_kept_load(&shortage_rank, p), 0);
   ck_assert(!p->failed && p->at == p->n);
-  ck_assert_int_eq(checkpoint_open(&in, path, NULL), 0);
-  ck_assert_int_eq(checkpoint_next(&in, &b, NULL), 0);
-  checkpoint_read_begin(&r, &in, &b, NULL);
-  win_kept_load_target(&shortage_rank, &r);
-  ck_assert_int_eq(checkpoint_read_end(&r), 0);
-  ck_assert_int_eq(b.kind, CHECKPOINT_END);
-  checkpoint_shut(&in);
-  unlink(path);
+  kept_load(load_target);
 }
 
 START_TEST(a_window_is_as_it_was) {
@@ -118,7 +104,8 @@ START_TEST(a_window_is_as_it_was) {
   ck_assert(win_kept_any(&shortage_rank));
   ck_assert_ptr_null(win_kept_obstacle(&shortage_rank));
   win_kept_watch(&shortage_rank, true);
-  save(&p);
+  win_kept_save(&shortage_rank, &p);
+  kept_save(save_target, save_memory);
   forget(win);
   ck_assert(!win_kept_any(&shortage_rank));
   load(&p);

@@ -1,0 +1,302 @@
+/* For tests of checkpoints: a program that makes no collective calls on all
+   ranks between its beginning and its end. In each of its steps rank 0 asks for
+   a checkpoint and waits until there is one, and all others wait in a call that
+   blocks; what that is for comes only then. Rank 0 prints a line for each step.
+
+     between SHELF [STEP...]
+
+   STEP: only these, numbers of `steps` from 1 on. */
+#include <mpi.h>
+#include <pems.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { N = 300000, FEW = 5, TAG = 7 };
+
+static int rank, size, number; /* of the step */
+static int in[2 * N], out[2 * N];
+static long sum;
+static const char *shelf;
+static MPI_Datatype every_other;
+
+/* What a rank sends to another one. */
+static int word(int from, int i) {
+  return 1000003 * number + 1009 * from + i;
+}
+
+static void fill(int n, int stride) {
+  for (int i = 0; i < n; i++) {
+    out[i * stride] = word(rank, i);
+  }
+}
+
+static void look(int from, int n, int stride) {
+  for (int i = 0; i < n; i++) {
+    if (in[i * stride] != word(from, i)) {
+      printf("rank %d, step %d: wrong at %d\n", rank, number, i);
+      MPI_Abort(MPI_COMM_WORLD, 1);
+    }
+  }
+  sum += in[(n - 1) * stride];
+}
+
+static void look_status(const MPI_Status *s, int n) {
+  int got;
+  MPI_Get_count(s, MPI_INT, &got);
+  if (s->MPI_SOURCE != 0 || s->MPI_TAG != TAG || got != n) {
+    printf("rank %d, step %d: wrong status\n", rank, number);
+    MPI_Abort(MPI_COMM_WORLD, 1);
+  }
+}
+
+/* --- the calls, by all but rank 0, to or from that --------------------------
+ */
+
+static void receive(int n) {
+  MPI_Status s;
+  MPI_Recv(in, n, MPI_INT, 0, TAG, MPI_COMM_WORLD, &s);
+  look_status(&s, n);
+  look(0, n, 1);
+}
+
+static void receive_large(void) {
+  receive(N);
+}
+
+static void receive_few(void) {
+  receive(FEW);
+}
+
+static void receive_parts(void) {
+  MPI_Recv(in, 1, every_other, 0, TAG, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+  look(0, N, 2);
+}
+
+static void send_large(void) {
+  MPI_Send(out, N, MPI_INT, 0, TAG, MPI_COMM_WORLD);
+  memset(out, 0, sizeof(out)); /* it is the program's again */
+}
+
+static void send_synchronous(void) {
+  MPI_Ssend(out, FEW, MPI_INT, 0, TAG, MPI_COMM_WORLD);
+  memset(out, 0, sizeof(out));
+}
+
+static void send_and_receive(void) {
+  MPI_Status s;
+  MPI_Sendrecv(out, N, MPI_INT, 0, TAG, in, N, MPI_INT, 0, TAG, MPI_COMM_WORLD,
+               &s);
+  look_status(&s, N);
+  look(0, N, 1);
+}
+
+static void replace(void) {
+  memcpy(in, out, N * sizeof(int));
+  MPI_Sendrecv_replace(in, N, MPI_INT, 0, TAG, 0, TAG, MPI_COMM_WORLD,
+                       MPI_STATUS_IGNORE);
+  look(0, N, 1);
+}
+
+static void probe(void) {
+  MPI_Status s;
+  MPI_Probe(MPI_ANY_SOURCE, TAG, MPI_COMM_WORLD, &s);
+  look_status(&s, FEW);
+  receive(FEW);
+}
+
+static void probe_matched(void) {
+  MPI_Status s;
+  MPI_Message m;
+  MPI_Mprobe(0, MPI_ANY_TAG, MPI_COMM_WORLD, &m, &s);
+  look_status(&s, N);
+  MPI_Mrecv(in, N, MPI_INT, &m, MPI_STATUS_IGNORE);
+  look(0, N, 1);
+}
+
+static void wait_for_it(void) {
+  MPI_Request r;
+  MPI_Status s;
+  MPI_Irecv(in, N, MPI_INT, 0, TAG, MPI_COMM_WORLD, &r);
+  MPI_Wait(&r, &s);
+  look_status(&s, N);
+  look(0, N, 1);
+}
+
+static void wait_for_all(void) {
+  MPI_Request r[2];
+  MPI_Irecv(in, N, MPI_INT, 0, TAG, MPI_COMM_WORLD, &r[0]);
+  MPI_Issend(out, N, MPI_INT, 0, TAG, MPI_COMM_WORLD, &r[1]);
+  MPI_Waitall(2, r, MPI_STATUSES_IGNORE);
+  look(0, N, 1);
+}
+
+static void wait_for_any(void) {
+  MPI_Request r[2];
+  int which;
+  MPI_Irecv(in, FEW, MPI_INT, 0, TAG, MPI_COMM_WORLD, &r[0]);
+  MPI_Irecv(in + N, FEW, MPI_INT, 0, TAG + 1, MPI_COMM_WORLD, &r[1]);
+  MPI_Waitany(2, r, &which, MPI_STATUS_IGNORE);
+  look(0, FEW, 1);
+  MPI_Cancel(&r[1]);
+  MPI_Wait(&r[1], MPI_STATUS_IGNORE);
+  sum += which;
+}
+
+static void wait_for_some(void) {
+  MPI_Request r[2];
+  int n, which[2];
+  MPI_Irecv(in, FEW, MPI_INT, 0, TAG + 1, MPI_COMM_WORLD, &r[1]);
+  MPI_Irecv(in, FEW, MPI_INT, 0, TAG, MPI_COMM_WORLD, &r[0]);
+  MPI_Waitsome(2, r, &n, which, MPI_STATUSES_IGNORE);
+  look(0, FEW, 1);
+  MPI_Cancel(&r[1]);
+  MPI_Wait(&r[1], MPI_STATUS_IGNORE);
+  sum += 10 * n + which[0];
+}
+
+static void ask_in_vain(void) {
+  int there = 0;
+  while (!there) {
+    MPI_Iprobe(0, TAG, MPI_COMM_WORLD, &there, MPI_STATUS_IGNORE);
+  }
+  receive(FEW);
+}
+
+enum { SENDS = 1, RECEIVES = 2 }; /* what rank 0 does with each */
+
+static const struct step {
+  const char *name;
+  void (*wait)(void);
+  int does, n, stride;
+} steps[] = {
+    {"Recv, large", receive_large, SENDS, N, 1},
+    {"Recv, small", receive_few, SENDS, FEW, 1},
+    {"Recv, a derived type", receive_parts, SENDS, N, 2},
+    {"Send", send_large, RECEIVES, N, 1},
+    {"Ssend", send_synchronous, RECEIVES, FEW, 1},
+    {"Sendrecv", send_and_receive, SENDS | RECEIVES, N, 1},
+    {"Sendrecv_replace", replace, SENDS | RECEIVES, N, 1},
+    {"Probe", probe, SENDS, FEW, 1},
+    {"Mprobe", probe_matched, SENDS, N, 1},
+    {"Wait", wait_for_it, SENDS, N, 1},
+    {"Waitall", wait_for_all, SENDS | RECEIVES, N, 1},
+    {"Waitany", wait_for_any, SENDS, FEW, 1},
+    {"Waitsome", wait_for_some, SENDS, FEW, 1},
+    {"Iprobe", ask_in_vain, SENDS, FEW, 1},
+};
+enum { STEPS = sizeof(steps) / sizeof(*steps) };
+
+/* --- rank 0 -----------------------------------------------------------------
+ */
+
+static int checkpoints, asked;
+
+static int is_there(void) {
+  char path[4096];
+  snprintf(path, sizeof(path), "%s/checkpoint-%06d/manifest", shelf,
+           checkpoints);
+  return access(path, F_OK) == 0;
+}
+
+/* Where nobody takes checkpoints it is not waited for. */
+static void ask(void) {
+  checkpoints++;
+  asked = pems_checkpoint() == 0;
+}
+
+/* At most so many ms, or 0: for ever. */
+static void await_checkpoint(int ms) {
+  int there;
+  for (int i = 0; asked && !is_there() && (!ms || i < ms / 20); i++) {
+    usleep(20000);
+    MPI_Iprobe(0, TAG, MPI_COMM_SELF, &there, MPI_STATUS_IGNORE);
+  }
+}
+
+static void answer(const struct step *s) {
+  const MPI_Datatype type = s->stride == 1 ? MPI_INT : every_other;
+  const int n = s->stride == 1 ? s->n : 1;
+  MPI_Request sent[64];
+  fill(s->n, s->stride);
+  for (int to = 1; to < size && s->does & SENDS; to++) {
+    MPI_Isend(out, n, type, to, TAG, MPI_COMM_WORLD, &sent[to]);
+  }
+  for (int from = 1; from < size && s->does & RECEIVES; from++) {
+    MPI_Recv(in, n, type, from, TAG, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    look(from, s->n, s->stride);
+  }
+  if (s->does & SENDS) {
+    MPI_Waitall(size - 1, sent + 1, MPI_STATUSES_IGNORE);
+  }
+}
+
+static void take(const struct step *s) {
+  if (rank == 0) {
+    await_checkpoint(0);
+    answer(s);
+    printf("%s: %ld\n", s->name, sum);
+    fflush(stdout);
+  } else {
+    fill(s->n, s->stride);
+    s->wait();
+  }
+}
+
+/* The last rank but one is in a call that cannot be left, and the last one
+   comes to it only when rank 0 has waited for long: one that is asked for
+   before is there after. */
+static void apart(MPI_Comm two) {
+  if (rank == 0) {
+    ask();
+    await_checkpoint(3000);
+    if (asked && is_there()) {
+      printf("a checkpoint where no rank could stop\n");
+      MPI_Abort(MPI_COMM_WORLD, 1);
+    }
+    MPI_Send(out, FEW, MPI_INT, size - 1, TAG, MPI_COMM_WORLD);
+  } else if (rank == size - 1) {
+    MPI_Recv(in, FEW, MPI_INT, 0, TAG, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+  }
+  if (two != MPI_COMM_NULL) {
+    MPI_Barrier(two);
+  }
+}
+
+int main(int argc, char **argv) {
+  MPI_Comm two;
+  MPI_Init(&argc, &argv);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &size);
+  MPI_Comm_split(MPI_COMM_WORLD, rank >= size - 2 ? 1 : MPI_UNDEFINED, rank,
+                 &two);
+  MPI_Type_vector(N, 1, 2, MPI_INT, &every_other);
+  MPI_Type_commit(&every_other);
+  shelf = argv[1];
+  for (int i = 0; i < STEPS; i++) {
+    int wanted = argc == 2;
+    for (int j = 2; j < argc; j++) {
+      wanted |= atoi(argv[j]) == i + 1;
+    }
+    number = i + 1;
+    if (wanted && rank == 0) {
+      ask();
+    }
+    if (wanted) {
+      take(&steps[i]);
+    }
+  }
+  number = STEPS + 1;
+  if (argc == 2) {
+    apart(two);
+    take(&steps[0]);
+  }
+  long all;
+  MPI_Reduce(&sum, &all, 1, MPI_LONG, MPI_SUM, 0, MPI_COMM_WORLD);
+  if (rank == 0) {
+    printf("the end: %ld\n", all);
+  }
+  MPI_Finalize();
+  return 0;
+}

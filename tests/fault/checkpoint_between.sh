@@ -1,0 +1,52 @@
+#!/bin/sh
+# A program that only sends messages has checkpoints, while its ranks wait in
+# each of the calls that wait for one, and goes on from each of them. Where some
+# rank cannot stop, those that have go on, and it is tried again.
+. "$(dirname "$0")/checkpoint_lib.sh"
+
+build tests/fault/between.c
+STEPS=15
+
+begin "without checkpoints"
+run -n 4 "$program" "$shelf"
+expect_status 0
+expect_silence
+expect_output 'the end: '
+cp "$out" "$work/reference"
+end
+
+# each OPTION...: the job, and from each of its checkpoints.
+each() {
+  rm -rf "$shelf"
+  begin "at calls for messages ($*)"
+  run -n 4 "$@" --pems-checkpoint="$shelf,keep=99" "$program" "$shelf"
+  expect_status 0
+  expect_silence
+  cmp -s "$work/reference" "$out" || fault "checkpoints change the output"
+  number=0
+  for checkpoint in "$shelf"/checkpoint-*; do
+    number=$((number + 1))
+    # shellcheck disable=SC2046 # these are words
+    resumes "$work/reference" --restart="$checkpoint" $(other $number)
+  done
+  [ "$number" -eq "$STEPS" ] || fault "$number checkpoints, not $STEPS"
+  expect_clean
+  end
+}
+
+each --pems-procs=1
+each --pems-procs=2
+PEMS_TEST_EVICT_ALWAYS=1 each --pems-procs=1 --pems-k=1
+
+begin "by time, and SIGTERM ends the job with one"
+rm -rf "$shelf"
+start -n 4 --pems-procs=2 --pems-checkpoint="$shelf,every=1s,on-term" \
+  "$program" "$work/none" 1
+until_seconds "$limit" has_checkpoint || fault "no checkpoint by time"
+kill -TERM "$job"
+finish
+expect_status 143
+expect_line 'SIGTERM: superstep [0-9]+: the job ends with its checkpoint'
+end
+
+conclude
