@@ -50,11 +50,9 @@ void word_sort_u32(void *words, size_t n);
 void word_sort_u64(void *words, size_t n);
 void word_sort_u128(void *words, size_t n);
 
-/* Whether so many pieces that fit in the cache are better merged by a tree of
-   losers than sorted. */
-bool word_merges_u32(const void *words, int pieces);
-bool word_merges_u64(const void *words, int pieces);
-bool word_merges_u128(const void *words, int pieces);
+/* Words of a chunk of so many pieces, each word of `size` bytes, that is sorted
+   best. */
+size_t word_chunk(size_t size, int pieces);
 
 /* Bring words that are not above the pivot before the others, and return how
    many these are. Also by vqsort.h, or else simple. */

@@ -10,6 +10,9 @@
 
 #include "em/kernel/word_sort.h"
 
+/* Vectors hold few of these words: with AVX-512, pairs in 16 pieces are merged
+   at 1,190 MB/s a core and sorted at 700, in 128 pieces at 590 and 730. */
+#define TREE_MOST 48
 #include "em/kernel/word_tree.h"
 
 #include "em/kernel/word_merge.h"
