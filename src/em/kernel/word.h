@@ -45,7 +45,8 @@ struct word_type {
 extern const struct word_type word_type_u8, word_type_u16, word_type_u32,
     word_type_u64, word_type_u128;
 
-/* Sort words that need no alignment, in place: by vqsort.h, or else radix.h. */
+/* Sort words that need no alignment, in place: by vqsort.h, or else (the widest
+   always) radix.h. */
 void word_sort_u32(void *words, size_t n);
 void word_sort_u64(void *words, size_t n);
 void word_sort_u128(void *words, size_t n);
