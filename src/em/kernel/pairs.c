@@ -3,7 +3,7 @@
 
 #include <stdbool.h>
 
-#include "em/kernel/vqsort.h"
+#include "em/kernel/radix.h"
 
 enum { FEW = 16 /* pairs that are sorted by insertion */ };
 
@@ -12,12 +12,6 @@ enum { FEW = 16 /* pairs that are sorted by insertion */ };
 static bool smaller(const struct losers_pair *a, const struct losers_pair *b) {
   return ((unsigned __int128)a->prefix << 64 | a->index) <
          ((unsigned __int128)b->prefix << 64 | b->index);
-}
-
-static void swap(struct losers_pair *a, struct losers_pair *b) {
-  const struct losers_pair t = *a;
-  *a = *b;
-  *b = t;
 }
 
 static void insertion(struct losers_pair *pair, size_t n) {
@@ -31,83 +25,11 @@ static void insertion(struct losers_pair *pair, size_t n) {
   }
 }
 
-static void sift(struct losers_pair *pair, size_t i, size_t n) {
-  for (size_t child; (child = 2 * i + 1) < n; i = child) {
-    if (child + 1 < n && smaller(&pair[child], &pair[child + 1])) {
-      child++;
-    }
-    if (!smaller(&pair[i], &pair[child])) {
-      return;
-    }
-    swap(&pair[i], &pair[child]);
-  }
-}
-
-static void heap_sort(struct losers_pair *pair, size_t n) {
-  for (size_t i = n / 2; i-- > 0;) {
-    sift(pair, i, n);
-  }
-  while (n-- > 1) {
-    swap(&pair[0], &pair[n]);
-    sift(pair, 0, n);
-  }
-}
-
-/* Brings the median of three to the front, and splits the rest by it; returns
-   where it goes. */
-static size_t split_by_median(struct losers_pair *pair, size_t n) {
-  struct losers_pair *const a = &pair[n / 4], *const b = &pair[n / 2];
-  struct losers_pair *const c = &pair[n - n / 4 - 1];
-  struct losers_pair *const low = smaller(a, b) ? a : b;
-  struct losers_pair *const high = low == a ? b : a;
-  swap(&pair[0], smaller(c, low) ? low : smaller(high, c) ? high : c);
-  const struct losers_pair pivot = pair[0];
-  size_t i = 1, j = n - 1;
-  for (;;) {
-    while (i <= j && smaller(&pair[i], &pivot)) {
-      i++;
-    }
-    while (i <= j && smaller(&pivot, &pair[j])) {
-      j--;
-    }
-    if (i >= j) {
-      break;
-    }
-    swap(&pair[i++], &pair[j--]);
-  }
-  swap(&pair[0], &pair[i - 1]);
-  return i - 1;
-}
-
-void pairs_quicksort(struct losers_pair *pair, size_t n) {
-  int splits = 0;
-  for (size_t i = n; i > 0; i /= 2) {
-    splits += 2;
-  }
-  while (n > FEW) {
-    if (splits-- == 0) {
-      heap_sort(pair, n);
-      return;
-    }
-    const size_t middle = split_by_median(pair, n), rest = n - middle - 1;
-    if (middle < rest) { /* the stack grows with the smaller part only */
-      pairs_quicksort(pair, middle);
-      pair += middle + 1;
-      n = rest;
-    } else {
-      pairs_quicksort(pair + middle + 1, rest);
-      n = middle;
-    }
-  }
-  insertion(pair, n);
-}
-
 void pairs_sort(struct losers_pair *pair, size_t n) {
-  const struct vqsort *const fast = vqsort_best();
-  if (fast && n > FEW) {
-    fast->u128((uint64_t *)pair, n);
+  if (n > FEW) {
+    radix_u128(pair, n);
   } else {
-    pairs_quicksort(pair, n);
+    insertion(pair, n);
   }
 }
 

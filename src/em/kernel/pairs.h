@@ -11,11 +11,8 @@
 #include "em/kernel/record.h"
 
 /* Sorts numbers of 128 bits: by prefixes, and equal ones by the index. In
-   place; O(n log n). Thread-safe. */
+   place, by radix.h. Thread-safe. */
 void pairs_sort(struct losers_pair *pair, size_t n);
-
-/* The same where the machine has no vqsort. */
-void pairs_quicksort(struct losers_pair *pair, size_t n);
 
 /* Makes the pairs of `count` records from number `first` on, of those at
    `records`, and sorts them as the records are ordered, stably. Keys longer

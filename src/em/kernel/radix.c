@@ -1,9 +1,32 @@
 #include "em/kernel/radix.h"
 
+#include <stdbool.h>
 #include <string.h>
 
-/* Groups up to this size are sorted by insertion: measured. */
-enum { FEW = 100, DIGITS = 256 };
+enum {
+  DIGIT_BITS = 8,
+  DIGITS = 1 << DIGIT_BITS,
+  BLOCK = 64, /* words that are dealt at a time, at most */
+  FEW = 24,   /* words that are sorted by insertion */
+};
+
+/* Bits of a number: 0 for 0. */
+static int width(unsigned __int128 x) {
+  const uint64_t high = (uint64_t)(x >> 64), low = (uint64_t)x;
+  return high  ? 128 - __builtin_clzll(high)
+         : low ? 64 - __builtin_clzll(low)
+               : 0;
+}
+
+/* Counts become the places of the first of each. */
+static void sum_up(uint32_t *count, size_t n) {
+  uint32_t sum = 0;
+  for (size_t i = 0; i < n; i++) {
+    const uint32_t some = count[i];
+    count[i] = sum;
+    sum += some;
+  }
+}
 
 #define WORD uint16_t
 #define NAME(x) x##_u16

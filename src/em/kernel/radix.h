@@ -5,11 +5,18 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Sort n words in ascending order, in place: from the highest byte on, by
-   exchanges in cycles ("American flag": McIlroy, Bostic and McIlroy,
-   Engineering Radix Sort, 1993), small groups by insertion. Not stable, which
-   equal words don't show. They need no alignment. Stack: 4 KiB per byte of a
-   word. Thread-safe. */
+#define RADIX_ROOM ((size_t)64 << 10) /* bytes */
+
+/* Sort n words in ascending order, in place; equal words may change places,
+   which does not show. They need no alignment. RADIX_ROOM of the stack is room
+   to work in, and as many at most are used besides. Thread-safe.
+
+   Words that do not fit in the room are dealt to groups by the highest bits in
+   which they differ: they fill blocks in the room, full blocks go to where
+   words were read already, and are put in order later. (So do Axtmann, Witt,
+   Ferizovic and Sanders, Engineering In-place Sorting Algorithms, 2022.) Those
+   that fit are sorted by two digits, as many of the highest bits as tell most
+   of them apart, the lower digit first, and by insertion at the end. */
 void radix_u8(void *words, size_t n);
 void radix_u16(void *words, size_t n);
 void radix_u32(void *words, size_t n);

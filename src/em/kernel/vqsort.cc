@@ -100,14 +100,14 @@ constexpr size_t buffer_keys(long) {
 }
 
 template <template <class> class Traits, class Order, class Key>
-void sort_lanes(Key *keys, size_t n, size_t lanes) {
+void sort_lanes(Key *keys, size_t n) {
   const here::SortTag<Key> tag;
   const here::detail::SharedTraits<Traits<Order>> traits;
   constexpr size_t n_buffer =
       buffer_keys<Key, traits.LanesPerKey(), hwy::SortConstants>(0);
   HWY_ALIGN Key buffer[n_buffer];
   if (n > 1) {
-    here::Sort(tag, traits, keys, n * lanes, buffer);
+    here::Sort(tag, traits, keys, n, buffer);
   }
 }
 
@@ -127,15 +127,11 @@ template <class Order> using Lane = here::detail::TraitsLane<Order>;
 template <class Order> using Two = here::detail::Traits128<Order>;
 
 void sort_u32(uint32_t *keys, size_t n) {
-  sort_lanes<Lane, here::detail::OrderAscending<uint32_t>>(keys, n, 1);
+  sort_lanes<Lane, here::detail::OrderAscending<uint32_t>>(keys, n);
 }
 
 void sort_u64(uint64_t *keys, size_t n) {
-  sort_lanes<Lane, here::detail::OrderAscending<uint64_t>>(keys, n, 1);
-}
-
-void sort_u128(uint64_t *keys, size_t n) {
-  sort_lanes<Two, here::detail::OrderAscending128>(keys, n, 2);
+  sort_lanes<Lane, here::detail::OrderAscending<uint64_t>>(keys, n);
 }
 
 size_t cut_u32(uint32_t *keys, size_t n, uint32_t pivot) {
@@ -161,12 +157,6 @@ size_t cut_u128(uint64_t *keys, size_t n, const uint64_t *pivot) {
 extern "C" {
 extern const struct vqsort NAME(vqsort_, VQSORT_VARIANT);
 const struct vqsort NAME(vqsort_, VQSORT_VARIANT) = {
-    STRING(VQSORT_VARIANT),
-    sort_u32,
-    sort_u64,
-    sort_u128,
-    cut_u32,
-    cut_u64,
-    cut_u128,
+    STRING(VQSORT_VARIANT), sort_u32, sort_u64, cut_u32, cut_u64, cut_u128,
 };
 }

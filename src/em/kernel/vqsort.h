@@ -20,10 +20,6 @@ struct vqsort {
   const char *name; /* of the set of instructions */
   void (*u32)(uint32_t *keys, size_t n);
   void (*u64)(uint64_t *keys, size_t n);
-  /* n keys of two words each, the low one first. (Highway 1.0 also has a sort
-     of pairs that compares the high words only. It is a tenth faster, but takes
-     pairs with the highest key for its padding, and loses them.) */
-  void (*u128)(uint64_t *keys, size_t n);
   /* Bring at least VQSORT_CUT_LEAST keys in such an order that those not above
      the pivot (two words, the low one first, where there are two) are before
      the others; return how many these are. */

@@ -28,31 +28,23 @@ void word_sort_u64(void *words, size_t n) {
   }
 }
 
+/* Vectors hold few of these: vqsort sorts 610 MB/s a core with AVX-512 where
+   the radix sort does 730. */
 void word_sort_u128(void *words, size_t n) {
-  const struct vqsort *const v = choose(words, sizeof(uint64_t));
-  if (v) {
-    v->u128(words, n);
-  } else {
-    radix_u128(words, n);
-  }
+  radix_u128(words, n);
 }
 
-/* --- merging or sorting --- */
+/* --- merging by sorting --- */
 
-bool word_merges_u32(const void *words, int pieces) {
-  (void)pieces;
-  return !choose(words, sizeof(uint32_t));
-}
-
-bool word_merges_u64(const void *words, int pieces) {
-  (void)pieces;
-  return !choose(words, sizeof(uint64_t));
-}
-
-/* Vectors hold few of these words: with AVX-512, pairs in 16 pieces are merged
-   at 1,050 MB/s a core and sorted at 690, in 128 pieces at 540 and 630. */
-bool word_merges_u128(const void *words, int pieces) {
-  return pieces <= 48 || !choose(words, sizeof(uint64_t));
+/* Half of a small L2 cache; from 64 KiB to 512 KiB it makes little difference
+   to vqsort (tests/bench/kernels.c). A radix sort likes chunks that fit in its
+   room, even if they are twice as large, but not to take a few words from each
+   of many pieces. */
+size_t word_chunk(size_t size, int pieces) {
+  const size_t most = ((size_t)256 << 10) / size;
+  const size_t least = RADIX_ROOM / 2 / size, some = (size_t)pieces * 32;
+  const bool fast = size < sizeof(word_wide) && vqsort_best();
+  return fast || some > most ? most : some > least ? some : least;
 }
 
 /* --- cutting --- */

@@ -45,16 +45,15 @@ struct word_type {
 extern const struct word_type word_type_u8, word_type_u16, word_type_u32,
     word_type_u64, word_type_u128;
 
-/* Sort words that need no alignment, in place: by vqsort.h, or else radix.h. */
+/* Sort words that need no alignment, in place: by vqsort.h, or else (the widest
+   always) radix.h. */
 void word_sort_u32(void *words, size_t n);
 void word_sort_u64(void *words, size_t n);
 void word_sort_u128(void *words, size_t n);
 
-/* Whether so many pieces that fit in the cache are better merged by a tree of
-   losers than sorted. */
-bool word_merges_u32(const void *words, int pieces);
-bool word_merges_u64(const void *words, int pieces);
-bool word_merges_u128(const void *words, int pieces);
+/* Words of a chunk of so many pieces, each word of `size` bytes, that is sorted
+   best. */
+size_t word_chunk(size_t size, int pieces);
 
 /* Bring words that are not above the pivot before the others, and return how
    many these are. Also by vqsort.h, or else simple. */

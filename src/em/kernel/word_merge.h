@@ -1,27 +1,26 @@
 /* A template, like word_form.h, and to be included after it: merging by
    sorting in the cache.
 
-   A vectorised sort of small words that fit in the cache is faster than a tree
-   of losers, so the pieces are cut into chunks at splitters taken from samples,
-   the parts of a chunk are gathered in `out` beside each other, and sorted
-   there; or merged by such a tree where it is faster (word.h: word_merges). A
+   Sorting small words that fit in the cache is faster than a tree of losers, so
+   the pieces are cut into chunks at splitters taken from samples, the parts of
+   a chunk are gathered in `out` beside each other, and sorted there; or merged
+   by such a tree where it is faster: up to TREE_MOST pieces, if defined. A
    splitter that is often in the sample gets a chunk of its own for the words
    equal to it, which only need to be copied. Chunks that are too large yet are
    cut again. */
 
-/* Words of a chunk, as well as possible: 256 KiB, half of a small L2 cache;
-   from 64 KiB to 512 KiB it makes little difference (tests/bench/kernels.c). At
-   most so many chunks are cut at once, with so many samples of each piece for
-   each chunk on average. */
+/* At most so many chunks are cut at once, with so many samples of each piece
+   for each chunk on average. */
 enum {
-  NAME(CHUNK) = (256 << 10) / sizeof(WORD),
   NAME(CHUNKS) = 32,
   NAME(LEVELS) = 16,
   NAME(SAMPLES_EACH) = 2,
 };
 
+#ifdef TREE_MOST
 _Static_assert(NAME(CHUNKS) * NAME(SAMPLES_EACH) * sizeof(WORD) >= 96 + 32 / 8,
                "a tree takes the place of samples");
+#endif
 
 typedef const NAME(word) * NAME(place);
 
@@ -38,10 +37,13 @@ typedef struct {
   const struct word_form *form; /* or NULL */
   NAME(word) * out;
   int pieces;
+  size_t chunk; /* words of one, as well as possible */
   WORD *sample;
   NAME(place) * begin, *end; /* of the pieces */
   NAME(level) * level;
+#ifdef TREE_MOST
   NAME(tree) tree;
+#endif
 } NAME(merging);
 
 static size_t NAME(most_samples)(int pieces) {
@@ -57,9 +59,12 @@ static size_t NAME(merge_work)(int pieces) {
 
 static void NAME(merging_init)(NAME(merging) * m, int pieces, void *work) {
   m->pieces = pieces;
+  m->chunk = word_chunk(sizeof(WORD), pieces);
   m->sample = work; /* first those that may want to be aligned most */
+#ifdef TREE_MOST
   /* No sample is needed while a chunk is merged, and a tree is smaller. */
   NAME(tree_init)(&m->tree, pieces, work);
+#endif
   m->level = (NAME(level) *)(m->sample + NAME(most_samples)(pieces));
   m->begin = (NAME(place) *)(m->level + NAME(LEVELS));
   m->end = m->begin + pieces;
@@ -107,13 +112,21 @@ static void NAME(merge_two)(NAME(place) a, NAME(place) a_end, NAME(place) b,
   memcpy(out + (a_end - a), b, (size_t)(b_end - b) * sizeof(*b));
 }
 
-static void NAME(merge_tree)(NAME(merging) * m, const NAME(place) * begin,
+/* Three pieces or more; true if it pays. */
+static bool NAME(merge_tree)(NAME(merging) * m, const NAME(place) * begin,
                              const NAME(place) * end, size_t total) {
-  m->tree.leaves = 0;
-  for (int i = 0; i < m->pieces; i++) {
-    NAME(tree_add)(&m->tree, begin[i], end[i]);
+#ifdef TREE_MOST
+  if (m->pieces <= TREE_MOST) {
+    m->tree.leaves = 0;
+    for (int i = 0; i < m->pieces; i++) {
+      NAME(tree_add)(&m->tree, begin[i], end[i]);
+    }
+    NAME(tree_merge)(&m->tree, total, m->out);
+    return true;
   }
-  NAME(tree_merge)(&m->tree, total, m->out);
+#endif
+  (void)m, (void)begin, (void)end, (void)total;
+  return false;
 }
 
 /* The pieces that are not empty, as [0] and [1] if there are one or two; how
@@ -170,7 +183,7 @@ static void NAME(choose_splitters)(NAME(merging) * m, NAME(level) * l,
                                    const NAME(place) * begin,
                                    const NAME(place) * end, size_t total) {
   size_t chunk = total / NAME(CHUNKS) + 1;
-  chunk = chunk < NAME(CHUNK) ? NAME(CHUNK) : chunk;
+  chunk = chunk < m->chunk ? m->chunk : chunk;
   const size_t pieces = m->pieces < 8 ? 8 : (size_t)m->pieces;
   l->stride = chunk / (NAME(SAMPLES_EACH) * pieces) + 1;
   const size_t samples = NAME(take_samples)(m, begin, end, l->stride);
@@ -240,16 +253,15 @@ static void NAME(merge_range)(NAME(merging) * m, NAME(level) * l,
                               const NAME(place) * end, size_t total) {
   int two[2];
   const int some = NAME(find_two)(m, begin, end, two);
-  if (some > 2 && total > NAME(CHUNK) * 5 / 2 && l < m->level + NAME(LEVELS)) {
+  if (some > 2 && total > m->chunk * 5 / 2 && l < m->level + NAME(LEVELS)) {
     NAME(merge_chunks)(m, l, begin, end, total);
     return;
   }
   if (some == 2) {
     NAME(merge_two)
     (begin[two[0]], end[two[0]], begin[two[1]], end[two[1]], m->out);
-  } else if (some > 1 && NAME(word_merges)(m->out, m->pieces)) {
-    NAME(merge_tree)(m, begin, end, total);
-  } else if (some > 0) {
+  } else if (some > 0 &&
+             !(some > 1 && NAME(merge_tree)(m, begin, end, total))) {
     NAME(gather)(m, begin, end);
     if (some > 1) {
       NAME(word_sort)(m->out, total);

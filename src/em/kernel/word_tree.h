@@ -8,33 +8,8 @@
 /* Bytes to be fetched early: hardware follows some 20 streams. */
 #define WORD_TREE_AHEAD 256
 
-/* Who waits at a node of the tree, or has won so far: a word and its leaf, in
-   one number if there is one, PACKED, that is twice as wide. Their exchange
-   must not branch, as nothing could be predicted. */
-#ifdef PACKED
-typedef PACKED NAME(player);
-
-static NAME(player) NAME(tree_player)(WORD word, uint32_t leaf) {
-  return (NAME(player))word << 8 * sizeof(WORD) | leaf;
-}
-
-static WORD NAME(tree_word)(NAME(player) p) {
-  return (WORD)(p >> 8 * sizeof(WORD));
-}
-
-static uint32_t NAME(tree_leaf)(NAME(player) p) {
-  return (uint32_t)p;
-}
-
-/* The lower one goes on, the other one stays. */
-static inline NAME(player)
-    NAME(tree_play)(NAME(player) * loser, NAME(player) winner) {
-  const NAME(player) other = *loser;
-  const int ahead = other < winner;
-  *loser = ahead ? winner : other;
-  return ahead ? other : winner;
-}
-#else
+/* Who waits at a node of the tree, or has won so far. Their exchange must not
+   branch, as nothing could be predicted. */
 typedef struct {
   WORD word;
   uint32_t leaf;
@@ -62,7 +37,6 @@ static inline NAME(player)
   *loser = (NAME(player)){other.word ^ word, other.leaf ^ leaf};
   return (NAME(player)){winner.word ^ word, winner.leaf ^ leaf};
 }
-#endif
 
 typedef struct {
   const NAME(word) * at, *end;

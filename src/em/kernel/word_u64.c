@@ -10,7 +10,4 @@
 
 #include "em/kernel/word_sort.h"
 
-#define PACKED word_wide
-#include "em/kernel/word_tree.h"
-
 #include "em/kernel/word_merge.h"

@@ -46,13 +46,19 @@ static void sort(void *words, size_t n) {
   }
 }
 
-/* Random, few values, differing in one byte only, ascending, descending. */
+enum { SHAPES = 9 };
+
+/* Random, few values, differing in one byte only, ascending, descending; most
+   of them close together; each power of two as often as any other; up and down;
+   random after a beginning in common. */
 static void fill(unsigned char *a, size_t n, int shape) {
   const size_t byte = rnd() % width;
   for (size_t i = 0; i < n; i++) {
     uint64_t two[2] = {rnd(), rnd()};
     const uint64_t some[2] = {two[0] % 3, two[1] % 2 << 63};
     const uint64_t order = shape == 3 ? i : n - i;
+    const uint64_t close = two[0] % 100 ? two[1] % 5000 : two[1];
+    const uint64_t power = two[1] >> (two[0] % 64);
     memset(a + i * width, 0, width);
     if (shape == 0) {
       memcpy(a + i * width, two, width);
@@ -60,8 +66,16 @@ static void fill(unsigned char *a, size_t n, int shape) {
       memcpy(a + i * width, some, width);
     } else if (shape == 2) {
       a[i * width + byte] = (unsigned char)two[0];
+    } else if (shape == 8) {
+      memset(a + i * width, 0xab, width);
+      memcpy(a + i * width, two, width / 2);
     } else {
-      memcpy(a + i * width, &order, width < 8 ? width : 8);
+      const uint64_t x = shape == 5   ? close
+                         : shape == 6 ? power
+                         : shape == 7 ? (i < n / 2 ? i : n - i)
+                                      : order;
+      memcpy(a + i * width + (shape == 6 && width == 16 ? 8 : 0), &x,
+             width < 8 ? width : 8);
     }
   }
 }
@@ -82,10 +96,12 @@ static void check(size_t n, int shape, int shift) {
 START_TEST(any_number_of_words) {
   width = (size_t)1 << _i;
   for (size_t n = 0; n < 200; n++) {
-    check(n, (int)(n % 5), 0);
+    check(n, (int)(n % SHAPES), 0);
   }
-  for (int shape = 0; shape < 5; shape++) {
+  for (int shape = 0; shape < SHAPES; shape++) {
+    check(3001, shape, 0);
     check(30011, shape, 0);
+    check(200003, shape, 0);
   }
 }
 END_TEST

@@ -62,10 +62,8 @@ static int by_number(const void *a, const void *b) {
 static void sort(const struct vqsort *v, void *keys, size_t n) {
   if (width == 4) {
     v->u32(keys, n);
-  } else if (width == 8) {
-    v->u64(keys, n);
   } else {
-    v->u128(keys, n);
+    v->u64(keys, n);
   }
 }
 
@@ -152,7 +150,7 @@ int main(void) {
   TCase *const t = tcase_create("all");
   tcase_set_timeout(t, 120);
   tcase_add_checked_fixture(t, set_up, NULL);
-  tcase_add_loop_test(t, sorts, 0, 3);
+  tcase_add_loop_test(t, sorts, 0, 2);
   tcase_add_loop_test(t, cuts, 0, 3);
   tcase_add_test(t, the_best_is_the_first);
   if (!vqsort_best()) {
