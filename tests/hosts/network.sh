@@ -107,9 +107,7 @@ hosts_up() {
   chmod +x "$HOSTS_DIR/ssh"
   OMPI_MCA_plm_rsh_agent=$HOSTS_DIR/ssh
   PRTE_MCA_plm_ssh_agent=$HOSTS_DIR/ssh
-  # With UCX, which MPICH 5.0.2 would rather take, two of six jobs hung between such
-  # hosts.
-  MPIR_CVAR_CH4_NETMOD=ofi
+  MPIR_CVAR_CH4_NETMOD=${MPIR_CVAR_CH4_NETMOD:-ofi}
   HYDRA_LAUNCHER=ssh
   HYDRA_LAUNCHER_EXEC=$HOSTS_DIR/ssh
   OMPI_MCA_pml=ob1
