@@ -25,7 +25,8 @@ WRAPPER_TESTS = \
   tests/wrappers/header.sh \
   tests/wrappers/profiling.sh \
   tests/wrappers/manuals.sh \
-  tests/wrappers/mixed.sh
+  tests/wrappers/mixed.sh \
+  tests/wrappers/thread_level.sh
 STYLE_TESTS = tests/style.sh tests/layers.sh tests/docs.sh tests/locking.sh tests/ci.sh
 # The harness itself.
 HARNESS_TESTS = tests/driver_test.sh
@@ -80,6 +81,8 @@ MPI_TESTS = \
   tests/mpi/intercomm_coll.c \
   tests/mpi/keys.c \
   tests/mpi/large_counts.c \
+  tests/mpi/large_counts_files.c \
+  tests/mpi/large_counts_more.c \
   tests/mpi/library.sh \
   tests/mpi/plugins.sh \
   tests/mpi/malloc_mix.c \
@@ -113,6 +116,7 @@ MPI_TESTS = \
   tests/mpi/scan.c \
   tests/mpi/scatter.c \
   tests/mpi/signals.c \
+  tests/mpi/since_4_1.c \
   tests/mpi/spawn.c \
   tests/mpi/spawn_fortran.f90 \
   tests/mpi/split.c \

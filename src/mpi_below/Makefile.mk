@@ -17,6 +17,8 @@ libpemscore_la_SOURCES += \
   src/mpi_below/net.h \
   src/mpi_below/session.c \
   src/mpi_below/session.h \
+  src/mpi_below/thread_level.c \
+  src/mpi_below/thread_level.h \
   src/mpi_below/watch.c \
   src/mpi_below/watch.h
 if LAUNCHER_OPENMPI
@@ -42,5 +44,6 @@ UNIT_TESTS += \
   tests/unit/mpi_below/test_launcher \
   tests/unit/mpi_below/test_libraries \
   tests/unit/mpi_below/test_mark \
-  tests/unit/mpi_below/test_session
+  tests/unit/mpi_below/test_session \
+  tests/unit/mpi_below/test_thread_level
 EXTRA_DIST += src/mpi_below/README.md

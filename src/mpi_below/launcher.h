@@ -48,6 +48,8 @@ struct launcher {
                          nobody need call MPI_Abort */
   bool status_of_any; /* its own status is that of any process, those included
                          that it has killed: not of the first to end */
+  bool loses_posted;  /* receives posted for any source do not always get what
+                         comes: messages are to be probed for (net/am.c) */
   /* All options, so that the program can be told from them; ends with
      name == NULL. */
   const struct launcher_option *options;

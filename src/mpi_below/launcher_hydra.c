@@ -75,6 +75,9 @@ const struct launcher launcher = {
     .daemon = "hydra_pmi_proxy",
     .ends_others = true,
     .status_of_any = true,
+    /* Each is posted twice, for shared memory and for the network, and where
+       both have messages some of them never come (MPICH 5.0.2 with UCX). */
+    .loses_posted = true,
     .options = options,
 };
 
@@ -83,16 +86,21 @@ static int number_in(const char *variable, int otherwise) {
   return text ? atoi(text) : otherwise;
 }
 
-/* Jobs have no numbers, and Hydra no folder. */
+/* Jobs have no numbers, and Hydra no folder. Another starter that speaks PMIx
+   says the rank only: there are so many processes at least. Open MPI's mpirun
+   is none for this MPI. */
 bool launcher_process(struct launcher_process *p) {
-  const bool started = getenv("PMI_RANK") ||
-                       (getenv("PMIX_RANK") && !getenv("OMPI_COMM_WORLD_SIZE"));
+  const bool pmi = getenv("PMI_RANK"),
+             pmix = getenv("PMIX_RANK") && !getenv("OMPI_COMM_WORLD_SIZE");
+  const int rank = pmi    ? number_in("PMI_RANK", 0)
+                   : pmix ? number_in("PMIX_RANK", 0)
+                          : 0;
   *p = (struct launcher_process){
-      .rank = number_in("PMI_RANK", number_in("PMIX_RANK", started ? -1 : 0)),
-      .size = number_in("PMI_SIZE", 1),
+      .rank = rank,
+      .size = number_in("PMI_SIZE", rank + 1),
       .local_rank = number_in("MPI_LOCALRANKID", -1),
   };
-  return started;
+  return pmi || pmix;
 }
 
 /* In a process of Open MPI's mpirun MPICH 5 finds a server of PMIx, which is

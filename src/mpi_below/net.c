@@ -42,8 +42,8 @@ int net_host_size(void) {
   return net.host_size;
 }
 
-bool net_thread_multiple(void) {
-  return net.level == MPI_THREAD_MULTIPLE;
+int net_thread_level(void) {
+  return net.level;
 }
 
 /* What the word says. */

@@ -26,7 +26,7 @@ void net_host_split(int color, int *rank, int *size);
 /* Ends the job with one line if `code`, which a call of the real MPI returned,
    is an error. */
 void net_check(int code);
-bool net_thread_multiple(void); /* the real MPI may be called by all threads */
+int net_thread_level(void); /* what the real MPI gives threads */
 
 /* True for the first process of this host that asks: the one to tell why the
    job ends. To others it answers once that one has told, or after 2 s: they

@@ -4,6 +4,7 @@
 #include "base/message.h"
 #include "base/need.h"
 #include "base/threads.h"
+#include "mpi_below/launcher.h"
 #include "mpi_below/net.h"
 #include "mpi_below/real.h"
 #include "net/deferred.h"
@@ -44,6 +45,7 @@ static struct {
   MPI_Request receive[SLOTS];
   char *slots;
   int head;        /* the receive that was posted first */
+  int posted;      /* receives from there on, round the end */
   uint64_t active; /* when a message came last, or the network started */
 } am;
 
@@ -85,9 +87,31 @@ void am_stream_start(struct am_stream *s) {
 
 enum { SLOT = sizeof(struct outbox_wire) + AM_LARGEST };
 
+static char *slot_memory(int slot) {
+  return am.slots + (size_t)slot * SLOT;
+}
+
 static void post(int slot) {
-  net_check(real.Irecv(am.slots + (size_t)slot * SLOT, SLOT, MPI_BYTE,
-                       MPI_ANY_SOURCE, 0, am.comm, &am.receive[slot]));
+  net_check(real.Irecv(slot_memory(slot), SLOT, MPI_BYTE, MPI_ANY_SOURCE, 0,
+                       am.comm, &am.receive[slot]));
+  am.posted++;
+}
+
+/* Instead: a receive of the next message that has come. */
+static bool post_probed(void) {
+  const int slot = (am.head + am.posted) % SLOTS;
+  MPI_Message message;
+  int there = 0;
+  if (am.posted < SLOTS) {
+    net_check(real.Improbe(MPI_ANY_SOURCE, 0, am.comm, &there, &message,
+                           MPI_STATUS_IGNORE));
+  }
+  if (there) {
+    net_check(real.Imrecv(slot_memory(slot), SLOT, MPI_BYTE, &message,
+                          &am.receive[slot]));
+    am.posted++;
+  }
+  return there;
 }
 
 static bool handle(enum am_kind kind, int process, uint64_t key,
@@ -114,12 +138,19 @@ static void deliver(const struct outbox_wire *wire, int process) {
 /* In the order in which receives were posted, which is that of each sender. */
 static bool receive(void) {
   MPI_Status status;
-  int done;
-  net_check(real.Test(&am.receive[am.head], &done, &status));
+  int done = 0;
+  while (launcher.loses_posted && post_probed()) {
+  }
+  if (am.posted > 0) {
+    net_check(real.Test(&am.receive[am.head], &done, &status));
+  }
   if (done) {
-    deliver((const struct outbox_wire *)(am.slots + (size_t)am.head * SLOT),
+    deliver((const struct outbox_wire *)slot_memory(am.head),
             status.MPI_SOURCE);
-    post(am.head);
+    am.posted--;
+    if (!launcher.loses_posted) {
+      post(am.head);
+    }
     am.head = (am.head + 1) % SLOTS;
     am.active = clock_ns();
   }
@@ -235,7 +266,8 @@ static void watch_forks(void) {
 static void prepare_receiving(void) {
   am.slots = need_alloc((size_t)SLOTS * SLOT, "network");
   am.head = 0;
-  for (int i = 0; i < SLOTS; i++) {
+  am.posted = 0;
+  for (int i = 0; i < SLOTS && !launcher.loses_posted; i++) {
     post(i);
   }
 }
@@ -268,7 +300,7 @@ static void stop_threads(void) {
 }
 
 static void free_all(void) {
-  for (int i = 0; i < SLOTS; i++) {
+  for (int i = 0; i < SLOTS && !launcher.loses_posted; i++) {
     net_check(real.Cancel(&am.receive[i]));
     net_check(real.Wait(&am.receive[i], MPI_STATUS_IGNORE));
   }

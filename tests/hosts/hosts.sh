@@ -48,8 +48,7 @@ with)
 up)
   hosts_up "${1:-4}" || exit
   for name in HOSTS_DIR OMPI_MCA_plm_rsh_agent OMPI_MCA_pml OMPI_MCA_btl \
-    PRTE_MCA_plm_ssh_agent HYDRA_LAUNCHER HYDRA_LAUNCHER_EXEC \
-    MPIR_CVAR_CH4_NETMOD; do
+    PRTE_MCA_plm_ssh_agent HYDRA_LAUNCHER HYDRA_LAUNCHER_EXEC; do
     eval "printf \"export %s='%s'\\n\" $name \"\$$name\""
   done
   ;;

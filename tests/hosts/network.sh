@@ -107,17 +107,13 @@ hosts_up() {
   chmod +x "$HOSTS_DIR/ssh"
   OMPI_MCA_plm_rsh_agent=$HOSTS_DIR/ssh
   PRTE_MCA_plm_ssh_agent=$HOSTS_DIR/ssh
-  # With UCX, which MPICH 5.0.2 would rather take, two of six jobs hung between such
-  # hosts.
-  MPIR_CVAR_CH4_NETMOD=ofi
   HYDRA_LAUNCHER=ssh
   HYDRA_LAUNCHER_EXEC=$HOSTS_DIR/ssh
   OMPI_MCA_pml=ob1
   OMPI_MCA_btl=self,vader,tcp
   OMPI_ALLOW_RUN_AS_ROOT=1
   OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
-  export HYDRA_LAUNCHER HYDRA_LAUNCHER_EXEC PRTE_MCA_plm_ssh_agent \
-    MPIR_CVAR_CH4_NETMOD
+  export HYDRA_LAUNCHER HYDRA_LAUNCHER_EXEC PRTE_MCA_plm_ssh_agent
   export OMPI_MCA_plm_rsh_agent OMPI_MCA_pml OMPI_MCA_btl \
     OMPI_ALLOW_RUN_AS_ROOT OMPI_ALLOW_RUN_AS_ROOT_CONFIRM
 }

@@ -480,7 +480,7 @@ int main(int argc, char **argv) {
   net_start(&argc, &argv);
   me = net_rank();
   size = net_size();
-  if (size > MOST || size < 2 || !net_thread_multiple()) {
+  if (size > MOST || size < 2 || net_thread_level() != MPI_THREAD_MULTIPLE) {
     fault("processes", size, 3);
   }
   if (argc > 1 && strcmp(argv[1], "fail") == 0) {

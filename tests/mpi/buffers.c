@@ -54,6 +54,11 @@ static void of_comm(void) {
   MPI_Comm_detach_buffer_c(comm, &address, &n);
   printf("rank %d: %d bytes, the same: %d\n", rank, (int)n,
          address == space[1]);
+  MPI_Comm_attach_buffer_c(comm, space[2], sizeof(space[2]));
+  ring(comm, 6, "by a large count");
+  int small = 0;
+  MPI_Comm_detach_buffer(comm, &address, &small);
+  printf("rank %d: %d bytes, the same: %d\n", rank, small, address == space[2]);
   MPI_Comm_attach_buffer(comm, MPI_BUFFER_AUTOMATIC, 0);
   ring(comm, 4, "automatic");
   MPI_Comm_detach_buffer_c(comm, &address, &n);
@@ -81,6 +86,12 @@ static void of_session(void) {
   MPI_Wait(&request, MPI_STATUS_IGNORE);
   MPI_Session_detach_buffer(session, &address, &n);
   printf("rank %d: %d bytes, the same: %d\n", rank, n, address == space[2]);
+  MPI_Count large = 0;
+  MPI_Session_attach_buffer_c(session, space[1], sizeof(space[1]));
+  ring(comm, 7, "a session's, by a large count");
+  MPI_Session_detach_buffer_c(session, &address, &large);
+  printf("rank %d: %d bytes, the same: %d\n", rank, (int)large,
+         address == space[1]);
   MPI_Comm_free(&comm);
   MPI_Group_free(&group);
   MPI_Session_finalize(&session);

@@ -276,6 +276,50 @@ static void no_part(void) {
   MPI_Comm_free(&node);
 }
 
+/* Parts by what the machine has: none where no hint guides to them, and several
+   or none where the library may choose. */
+static void parts_of_machine(void) {
+#if MPI_VERSION >= 4
+  MPI_Comm part = MPI_COMM_WORLD;
+  MPI_Info info;
+  int n = 0, found = 0;
+  char value[64] = "";
+  MPI_Info_create(&info);
+  MPI_Info_set(info, "another_key", "node");
+  MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_HW_GUIDED, 0, info, &part);
+  if (part != MPI_COMM_NULL) {
+    fail("MPI_COMM_TYPE_HW_GUIDED without its key");
+    MPI_Comm_free(&part);
+  }
+  MPI_Info_set(info, "mpi_hw_resource_type", "nothing that there is");
+  MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_HW_GUIDED, 0, info, &part);
+  if (part != MPI_COMM_NULL) {
+    fail("MPI_COMM_TYPE_HW_GUIDED to nothing");
+    MPI_Comm_free(&part);
+  }
+  MPI_Info_set(info, "mpi_hw_resource_type", "mpi_shared_memory");
+  MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_HW_GUIDED, 0, info, &part);
+  if (part == MPI_COMM_NULL) {
+    fail("MPI_COMM_TYPE_HW_GUIDED to shared memory");
+  } else {
+    MPI_Comm_free(&part);
+  }
+  MPI_Info_delete(info, "mpi_hw_resource_type");
+  MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_HW_UNGUIDED, 0, info,
+                      &part);
+  if (part != MPI_COMM_NULL) {
+    MPI_Comm_size(part, &n);
+    MPI_Info_get(info, "mpi_hw_resource_type", 63, value, &found);
+    if (n >= size || !found || !value[0]) {
+      fail("MPI_COMM_TYPE_HW_UNGUIDED: %d of %d: %s", n, size,
+           found ? value : "not said");
+    }
+    MPI_Comm_free(&part);
+  }
+  MPI_Info_free(&info);
+#endif
+}
+
 /* MPI 4.1: memory that a rank cannot access is no bytes. */
 static void unshared_query(void) {
 #if MPI_VERSION * 10 + MPI_SUBVERSION >= 41
@@ -314,5 +358,6 @@ int main(int argc, char **argv) {
   forgiven();
   no_part();
   unshared_query();
+  parts_of_machine();
   return end();
 }

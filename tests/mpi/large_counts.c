@@ -33,34 +33,18 @@ static void over(const char *what) {
 }
 
 /* The same call in its three ways: blocking, not, and persistent. */
-#define WAYS(name, ...)                                                        \
+#define WAYS(blocking, nonblocking, persistent, ...)                           \
   do {                                                                         \
-    MPI_##name##_c(__VA_ARGS__, MPI_COMM_WORLD);                               \
-    over(#name);                                                               \
-    MPI_I##name##_c(__VA_ARGS__, MPI_COMM_WORLD, &request);                    \
-    over("I" #name);                                                           \
-    MPI_##name##_init_c(__VA_ARGS__, MPI_COMM_WORLD, MPI_INFO_NULL, &request); \
+    blocking(__VA_ARGS__, MPI_COMM_WORLD);                                     \
+    over(#blocking);                                                           \
+    nonblocking(__VA_ARGS__, MPI_COMM_WORLD, &request);                        \
+    over(#nonblocking);                                                        \
+    persistent(__VA_ARGS__, MPI_COMM_WORLD, MPI_INFO_NULL, &request);          \
     MPI_Start(&request);                                                       \
     MPI_Wait(&request, MPI_STATUS_IGNORE);                                     \
     MPI_Request_free(&request);                                                \
-    over(#name "_init");                                                       \
+    over(#persistent);                                                         \
   } while (0)
-#define MPI_IBcast_c MPI_Ibcast_c
-#define MPI_IGather_c MPI_Igather_c
-#define MPI_IGatherv_c MPI_Igatherv_c
-#define MPI_IScatter_c MPI_Iscatter_c
-#define MPI_IScatterv_c MPI_Iscatterv_c
-#define MPI_IAllgather_c MPI_Iallgather_c
-#define MPI_IAllgatherv_c MPI_Iallgatherv_c
-#define MPI_IAlltoall_c MPI_Ialltoall_c
-#define MPI_IAlltoallv_c MPI_Ialltoallv_c
-#define MPI_IAlltoallw_c MPI_Ialltoallw_c
-#define MPI_IReduce_c MPI_Ireduce_c
-#define MPI_IAllreduce_c MPI_Iallreduce_c
-#define MPI_IScan_c MPI_Iscan_c
-#define MPI_IExscan_c MPI_Iexscan_c
-#define MPI_IReduce_scatter_c MPI_Ireduce_scatter_c
-#define MPI_IReduce_scatter_block_c MPI_Ireduce_scatter_block_c
 
 static void moving(void) {
   for (int i = 0; i < size; i++) {
@@ -69,31 +53,46 @@ static void moving(void) {
     bytes[i] = places[i] * (MPI_Aint)sizeof(int);
     types[i] = MPI_INT;
   }
-  WAYS(Bcast, me ? out : in, N, MPI_INT, 0);
-  WAYS(Gather, in, 7, MPI_INT, out, 7, MPI_INT, size - 1);
-  WAYS(Scatter, in, 7, MPI_INT, out, 7, MPI_INT, size - 1);
-  WAYS(Allgather, in, 7, MPI_INT, out, 7, MPI_INT);
-  WAYS(Alltoall, in, 7, MPI_INT, out, 7, MPI_INT);
-  WAYS(Alltoallv, in, counts, places, MPI_INT, out, counts, places, MPI_INT);
-  WAYS(Alltoallw, in, counts, bytes, types, out, counts, bytes, types);
+  WAYS(MPI_Bcast_c, MPI_Ibcast_c, MPI_Bcast_init_c, me ? out : in, N, MPI_INT,
+       0);
+  WAYS(MPI_Gather_c, MPI_Igather_c, MPI_Gather_init_c, in, 7, MPI_INT, out, 7,
+       MPI_INT, size - 1);
+  WAYS(MPI_Scatter_c, MPI_Iscatter_c, MPI_Scatter_init_c, in, 7, MPI_INT, out,
+       7, MPI_INT, size - 1);
+  WAYS(MPI_Allgather_c, MPI_Iallgather_c, MPI_Allgather_init_c, in, 7, MPI_INT,
+       out, 7, MPI_INT);
+  WAYS(MPI_Alltoall_c, MPI_Ialltoall_c, MPI_Alltoall_init_c, in, 7, MPI_INT,
+       out, 7, MPI_INT);
+  WAYS(MPI_Alltoallv_c, MPI_Ialltoallv_c, MPI_Alltoallv_init_c, in, counts,
+       places, MPI_INT, out, counts, places, MPI_INT);
+  WAYS(MPI_Alltoallw_c, MPI_Ialltoallw_c, MPI_Alltoallw_init_c, in, counts,
+       bytes, types, out, counts, bytes, types);
   for (int i = 0; i < size; i++) {
     counts[i] = 10 + i;
   }
-  WAYS(Gatherv, in, counts[me], MPI_INT, out, counts, places, MPI_INT, 0);
-  WAYS(Scatterv, in, counts, places, MPI_INT, out, counts[me], MPI_INT, 0);
-  WAYS(Allgatherv, in, counts[me], MPI_INT, out, counts, places, MPI_INT);
+  WAYS(MPI_Gatherv_c, MPI_Igatherv_c, MPI_Gatherv_init_c, in, counts[me],
+       MPI_INT, out, counts, places, MPI_INT, 0);
+  WAYS(MPI_Scatterv_c, MPI_Iscatterv_c, MPI_Scatterv_init_c, in, counts, places,
+       MPI_INT, out, counts[me], MPI_INT, 0);
+  WAYS(MPI_Allgatherv_c, MPI_Iallgatherv_c, MPI_Allgatherv_init_c, in,
+       counts[me], MPI_INT, out, counts, places, MPI_INT);
 }
 
 static void computing(void) {
-  WAYS(Reduce, in, out, N, MPI_INT, MPI_SUM, 0);
-  WAYS(Allreduce, in, out, N, MPI_INT, MPI_MAX);
-  WAYS(Scan, in, out, N, MPI_INT, MPI_SUM);
-  WAYS(Exscan, in, out, N, MPI_INT, MPI_SUM);
+  WAYS(MPI_Reduce_c, MPI_Ireduce_c, MPI_Reduce_init_c, in, out, N, MPI_INT,
+       MPI_SUM, 0);
+  WAYS(MPI_Allreduce_c, MPI_Iallreduce_c, MPI_Allreduce_init_c, in, out, N,
+       MPI_INT, MPI_MAX);
+  WAYS(MPI_Scan_c, MPI_Iscan_c, MPI_Scan_init_c, in, out, N, MPI_INT, MPI_SUM);
+  WAYS(MPI_Exscan_c, MPI_Iexscan_c, MPI_Exscan_init_c, in, out, N, MPI_INT,
+       MPI_SUM);
   for (int i = 0; i < size; i++) {
     counts[i] = 3 * i + 1;
   }
-  WAYS(Reduce_scatter, in, out, counts, MPI_INT, MPI_SUM);
-  WAYS(Reduce_scatter_block, in, out, 20, MPI_INT, MPI_SUM);
+  WAYS(MPI_Reduce_scatter_c, MPI_Ireduce_scatter_c, MPI_Reduce_scatter_init_c,
+       in, out, counts, MPI_INT, MPI_SUM);
+  WAYS(MPI_Reduce_scatter_block_c, MPI_Ireduce_scatter_block_c,
+       MPI_Reduce_scatter_block_init_c, in, out, 20, MPI_INT, MPI_SUM);
   MPI_Reduce_local_c(in, out, N, MPI_INT, MPI_SUM);
   over("Reduce_local");
 }

@@ -6,9 +6,11 @@
 #include "mpi/object/comm_info.h"
 #include "mpi_abi/abi.h"
 #include "mpi_abi/functions.h"
+#include "mpi_below/real.h"
 #include "os/native.h"
 
 #include <stdlib.h>
+#include <strings.h>
 
 struct choice {
   int color, key;
@@ -93,17 +95,79 @@ int pems_Comm_split(MPI_Comm handle, int color, int key, MPI_Comm *newcomm) {
   return comm_error(handle, code, "MPI_Comm_split");
 }
 
-/* VPs share memory with those of their process, whatever core they are on: all
-   of the MPI's types of places are one. Types of MPI 4 that hints guide are
-   nowhere without hints. */
-static int place_of(const struct comm *comm, int type, MPI_Info info) {
-  bool nowhere = type == MPI_UNDEFINED;
 #if MPI_VERSION >= 4
-  nowhere |= type == MPI_COMM_TYPE_HW_GUIDED && info == MPI_INFO_NULL;
+#define RESOURCE "mpi_hw_resource_type"
+#if MPI_VERSION > 4 || MPI_SUBVERSION >= 1
+#define IS_GUIDED(type)                                                        \
+  ((type) == MPI_COMM_TYPE_HW_GUIDED || (type) == MPI_COMM_TYPE_RESOURCE_GUIDED)
 #else
-  (void)info;
+#define IS_GUIDED(type) ((type) == MPI_COMM_TYPE_HW_GUIDED)
 #endif
-  return nowhere ? MPI_UNDEFINED : comm->team->proc[comm->peer];
+
+/* What ranks of a process share. */
+static const char *const resources[] = {"mpi_shared_memory",
+                                        "machine",
+                                        "node",
+                                        "package",
+                                        "socket",
+                                        "numanode",
+                                        "numa",
+                                        "l3cache",
+                                        "l2cache",
+                                        "l1cache",
+                                        "core",
+                                        "hwthread",
+                                        "pu"};
+
+/* Another value counts as none. */
+static bool names_resource(MPI_Info info) {
+  char value[32] = "";
+  int found = 0;
+  if (info == MPI_INFO_NULL ||
+      real.Info_get(info, RESOURCE, sizeof(value) - 1, value, &found) ||
+      !found) {
+    return false;
+  }
+  for (size_t i = 0; i < sizeof(resources) / sizeof(resources[0]); i++) {
+    if (strcasecmp(value, resources[i]) == 0) {
+      return true;
+    }
+  }
+  return false;
+}
+
+/* Types that hints guide are nowhere without them; the one that none guides
+   makes several parts, and says what they are, or none. */
+static bool is_nowhere(const struct comm *comm, int type, MPI_Info info) {
+  if (IS_GUIDED(type)) {
+    return !names_resource(info);
+  }
+  return type == MPI_COMM_TYPE_HW_UNGUIDED && comm->team->nprocs == 1;
+}
+
+static int say_resource(int type, MPI_Info info) {
+  return type == MPI_COMM_TYPE_HW_UNGUIDED && info != MPI_INFO_NULL
+             ? real.Info_set(info, RESOURCE, "mpi_shared_memory")
+             : MPI_SUCCESS;
+}
+#else
+static bool is_nowhere(const struct comm *comm, int type, MPI_Info info) {
+  (void)comm, (void)type, (void)info;
+  return false;
+}
+
+static int say_resource(int type, MPI_Info info) {
+  (void)type, (void)info;
+  return MPI_SUCCESS;
+}
+#endif
+
+/* VPs share memory with those of their process, whatever core they are on: all
+   of the MPI's types of places are one. */
+static int place_of(const struct comm *comm, int type, MPI_Info info) {
+  return type == MPI_UNDEFINED || is_nowhere(comm, type, info)
+             ? MPI_UNDEFINED
+             : comm->team->proc[comm->peer];
 }
 
 int pems_Comm_split_type(MPI_Comm handle, int type, int key, MPI_Info info,
@@ -118,6 +182,9 @@ int pems_Comm_split_type(MPI_Comm handle, int type, int key, MPI_Info info,
     const int place = place_of(comm, type, info);
     code =
         split(comm, (struct choice){place, key}, "MPI_Comm_split_type", &made);
+  }
+  if (!code && made) {
+    code = say_resource(type, info);
   }
   if (!code && made) {
     code = comm_info_set(made, info);

@@ -51,6 +51,7 @@
 #include "mpi_below/goodbye.h"
 #include "mpi_below/keeper.h"
 #include "mpi_below/net.h"
+#include "mpi_below/thread_level.h"
 #include "net/am.h"
 #include "net/deferred.h"
 #include "os/bits.h"
@@ -83,21 +84,9 @@ static int check_tracking(struct job_setup *job) {
       net_size());
 }
 
-/* Several processes: the threads of net/am.h. */
 static int check_threads(struct job_setup *job) {
-  if (net_thread_multiple() || (vps.plan.k == 1 && net_size() == 1)) {
-    return 0;
-  }
-  if (net_size() > 1) {
-    return failure(
-        &job->error, ENOTSUP,
-        "the MPI library: gives less than MPI_THREAD_MULTIPLE, which %d "
-        "processes need: use --pems-procs=1",
-        net_size());
-  }
-  return failure(&job->error, ENOTSUP,
-                 "the MPI library: gives less than MPI_THREAD_MULTIPLE: use "
-                 "--pems-k=1");
+  return thread_level_check(net_thread_level(), net_size(), vps.plan.k,
+                            &job->error);
 }
 
 static int make_plan(struct job_setup *job) {

@@ -8,6 +8,7 @@
 #include "mpi/request/request.h"
 #include "mpi_abi/functions.h"
 #include "mpi_below/real.h"
+#include "mpi_below/thread_level.h"
 #include "os/native.h"
 
 #include <errno.h>
@@ -25,17 +26,6 @@ struct session {
 
 static const char *const sets[] = {"mpi://WORLD", "mpi://SELF"};
 enum { WORLD, SELF, SETS };
-
-static const struct level {
-  const char *name;
-  int level;
-} levels[] = {
-    {"MPI_THREAD_SINGLE", MPI_THREAD_SINGLE},
-    {"MPI_THREAD_FUNNELED", MPI_THREAD_FUNNELED},
-    {"MPI_THREAD_SERIALIZED", MPI_THREAD_SERIALIZED},
-    {"MPI_THREAD_MULTIPLE", MPI_THREAD_MULTIPLE},
-};
-enum { LEVELS = sizeof(levels) / sizeof(levels[0]) };
 
 static struct session *session_of(MPI_Session handle) {
   return handle_object(ABI_OBJECT(handle), HANDLE_SESSION);
@@ -61,13 +51,12 @@ static int level_asked(MPI_Info info, int *level) {
   if (code || !found) {
     return code;
   }
-  for (int i = 0; i < LEVELS; i++) {
-    if (strcmp(name, levels[i].name) == 0) {
-      *level = levels[i].level;
-      return MPI_SUCCESS;
-    }
+  const int named = thread_level_named(name);
+  if (named < 0) {
+    return MPI_ERR_ARG;
   }
-  return MPI_ERR_ARG;
+  *level = named;
+  return MPI_SUCCESS;
 }
 
 /* Kinds of memory that were asked for become those that there are. */
@@ -269,12 +258,8 @@ int pems_Session_get_info(MPI_Session session, MPI_Info *info) {
                                     : real.Info_dup(s->info, info);
   }
   if (!code) {
-    code = real.Info_set(*info, "thread_level", levels[0].name);
-  }
-  for (int i = 0; i < LEVELS && !code; i++) {
-    if (levels[i].level == s->thread_level) {
-      code = real.Info_set(*info, "thread_level", levels[i].name);
-    }
+    code = real.Info_set(*info, "thread_level",
+                         thread_level_name(s->thread_level));
   }
   return session_error(session, code, "MPI_Session_get_info");
 }

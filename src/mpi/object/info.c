@@ -7,6 +7,7 @@
 #include "mpi_abi/carried.h"
 #include "mpi_abi/functions.h"
 #include "mpi_below/real.h"
+#include "mpi_below/thread_level.h"
 #include "vp/vp.h"
 
 #include <errno.h>
@@ -17,16 +18,10 @@
 static const char *const keys[] = {"maxprocs", "soft", "thread_level"};
 enum { KEYS = sizeof(keys) / sizeof(keys[0]) };
 
-static const char *level_name(int level) {
-  return level == MPI_THREAD_MULTIPLE     ? "MPI_THREAD_MULTIPLE"
-         : level == MPI_THREAD_SERIALIZED ? "MPI_THREAD_SERIALIZED"
-         : level == MPI_THREAD_FUNNELED   ? "MPI_THREAD_FUNNELED"
-                                          : "MPI_THREAD_SINGLE";
-}
-
 static void set_value(int key, char value[MPI_MAX_INFO_VAL]) {
   if (strcmp(keys[key], "thread_level") == 0) {
-    snprintf(value, MPI_MAX_INFO_VAL, "%s", level_name(self.vp->thread_level));
+    snprintf(value, MPI_MAX_INFO_VAL, "%s",
+             thread_level_name(self.vp->thread_level));
   } else {
     snprintf(value, MPI_MAX_INFO_VAL, "%d", vps.plan.v);
   }

@@ -100,6 +100,22 @@ START_TEST(a_process_on_its_own_is_one_of_one) {
 }
 END_TEST
 
+/* pemsrun takes no process for one of its job that is not one of so many. */
+START_TEST(whatever_starts_it_its_rank_is_below_the_size) {
+  struct launcher_process self;
+  setenv("PMIX_RANK", "3", 1);
+  (void)launcher_process(&self);
+  ck_assert_int_lt(self.rank, self.size);
+  setenv("OMPI_COMM_WORLD_RANK", "3", 1);
+  setenv("OMPI_COMM_WORLD_SIZE", "4", 1);
+  (void)launcher_process(&self);
+  ck_assert_int_lt(self.rank, self.size);
+  unsetenv("OMPI_COMM_WORLD_RANK");
+  unsetenv("OMPI_COMM_WORLD_SIZE");
+  unsetenv("PMIX_RANK");
+}
+END_TEST
+
 START_TEST(its_daemon_is_a_starter) {
   bool found = false;
   for (const char *const *name = launcher.starters; *name; name++) {
@@ -116,6 +132,7 @@ int main(void) {
                                 what_is_set_is_read_by_it,
                                 what_a_process_on_its_own_changes_comes_back,
                                 a_process_on_its_own_is_one_of_one,
+                                whatever_starts_it_its_rank_is_below_the_size,
                                 its_daemon_is_a_starter,
                                 NULL};
   return check_main("launcher", tests);
