@@ -54,7 +54,7 @@ static const char *function_of(const struct site *s) {
 static void put_place(FILE *f, const struct site *s) {
   char text[160] = "?";
   if (!s->sums.function) {
-    strcpy(text, s->sums.at ? "many places" : "or for memory");
+    strcpy(text, s->sums.at ? "many places" : "outside of calls");
   } else if (places && s->sums.at) {
     places->name(s->vp, s->sums.at, text, sizeof(text));
   }

@@ -58,9 +58,9 @@ if grep -E '(src|href)=|@import|url\(|fetch\(' "$work/small/index.html"; then
   fail "the page needs another file"
 fi
 
-report large 8 3000
+report large 8 4500
 states=$(grep -c '^[0-9]' "$work/large/states.0.dat")
-[ "$states" -gt 70000 ] || fail "only $states states: too few for this test"
+[ "$states" -gt 100000 ] || fail "only $states states: too few for this test"
 [ "$(wc -c <"$work/large/index.html")" -lt 6000000 ] || fail "the page is large"
 
 browser=

@@ -93,9 +93,10 @@ struct fit fit_form(enum fit_form form, const double *x, const double *y,
   return f;
 }
 
-struct fit fit_growth(const double *x, const double *y, int n) {
+/* The first form within `near` of all points, or the nearest one. */
+static struct fit first_near(const double *x, const double *y, int n,
+                             double near) {
   struct fit best = fit_form(FIT_CONSTANT, x, y, n);
-  const double near = n > 2 ? 0.02 : 0.15;
   if (best.off <= 0.005) {
     return best;
   }
@@ -107,6 +108,14 @@ struct fit fit_growth(const double *x, const double *y, int n) {
     best = f.off < best.off ? f : best;
   }
   return best;
+}
+
+struct fit fit_growth(const double *x, const double *y, int n) {
+  return first_near(x, y, n, n > 2 ? 0.02 : 0.15);
+}
+
+struct fit fit_time(const double *x, const double *y, int n) {
+  return first_near(x, y, n, 0.15);
 }
 
 const char *fit_text(const struct fit *f) {

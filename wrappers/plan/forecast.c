@@ -63,7 +63,7 @@ static struct fit fit_runs(const struct dry_run *run, int n, value_of *value,
     x[i] = scale(run[i].asked.ranks, run[i].asked.size);
     y[i] = value(&run[i], step);
   }
-  return fit_growth(x, y, n);
+  return value == of_computing ? fit_time(x, y, n) : fit_growth(x, y, n);
 }
 
 /* --- contexts on disk --- */

@@ -12,8 +12,7 @@ measure() {
     bench tests/bench/sort "$scratch" u64 $((mib << 17)) $memory limit=0 || return 1
     point pems $bytes "seconds / $bytes * 1e9"
     build_stxxl || continue
-    # With less memory than some blocks for each run it does not start.
-    sort_stxxl u64 $((mib << 17)) $(($(size 64 256) << 20)) || return 1
+    sort_stxxl u64 $((mib << 17)) $(($(size 64 256) << 20)) || continue
     point stxxl $bytes "seconds / $bytes * 1e9"
   done
 }

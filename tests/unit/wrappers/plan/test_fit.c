@@ -59,6 +59,19 @@ START_TEST(noise_changes_no_form) {
 END_TEST
 
 /* 0.4 % of growth is none, 1 % of growth is some. */
+/* Seconds of a sort on a busy machine: by chance a steeper form comes nearest.
+ */
+START_TEST(noise_makes_no_time_steep) {
+  const double sizes[] = {4, 8, 16}, seconds[] = {1.0, 1.9, 4.6};
+  const double squares[] = {1.1, 4.2, 15.5};
+  ck_assert_int_gt(fit_growth(sizes, seconds, 3).form, FIT_LINEAR);
+  const struct fit f = fit_time(sizes, seconds, 3);
+  ck_assert_int_eq(f.form, FIT_LINEAR);
+  ck_assert(fit_at(&f, 64) < 20);
+  ck_assert_int_eq(fit_time(sizes, squares, 3).form, FIT_SQUARE);
+}
+END_TEST
+
 START_TEST(a_constant_is_narrow) {
   const double still[N] = {1000, 1002, 1004}, grows[N] = {1000, 1003.3, 1010};
   const struct fit none = fit_growth(x, still, N);
@@ -127,9 +140,15 @@ START_TEST(forms_have_names) {
 END_TEST
 
 int main(void) {
-  const TTest *const tests[] = {
-      each_form_is_found,   the_values_of_forms, noise_changes_no_form,
-      a_constant_is_narrow, nothing_is_negative, few_points,
-      points_count_alike,   forms_have_names,    NULL};
+  const TTest *const tests[] = {each_form_is_found,
+                                the_values_of_forms,
+                                noise_changes_no_form,
+                                a_constant_is_narrow,
+                                noise_makes_no_time_steep,
+                                nothing_is_negative,
+                                few_points,
+                                points_count_alike,
+                                forms_have_names,
+                                NULL};
   return check_main("fit", tests);
 }
