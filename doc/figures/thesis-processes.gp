@@ -1,11 +1,11 @@
 # Draws thesis-processes.dat; in this folder: gnuplot thesis-processes.gp
-set terminal svg size 760, 480 font 'sans,13' background 'white'
+set terminal svg size 840, 360 font 'sans,13' background 'white'
 set output 'thesis-processes.svg'; set grid; set key outside right top
 set xlabel "processes"
 set ylabel "share of one process, speedup"
 set yrange [0:*]
 set key inside left top font ',10'
-set multiplot layout 1, 1 title "PSRS: speedup by the number of processes, and what each of them reads and writes\nPEMS2 thesis, 8.6; scale small, load 34.15 to 34.58 on 2 cores: drawn under load" noenhanced
+set multiplot layout 1, 2 title "PSRS: speedup by the number of processes, and what each of them reads and writes\nPEMS2 thesis, 8.6; scale small, load 28.08 to 29.90 on 2 cores: drawn under load" noenhanced
 panels = system("awk -F/ '!/^#/ && !seen[$1]++ { print $1 }' thesis-processes.dat")
 do for [p in panels] {
   set title p noenhanced

@@ -219,17 +219,13 @@ build_stxxl() {
 }
 
 # sort_stxxl TYPE COUNT MEMORY: its RESULT line is in $scratch/log; 1 after a note where
-# there is none. Its blocks have 2 MiB: where memory holds few, it merges one run at a
-# time and never ends.
+# there is none. Its threads sleep while they wait: spinning, they take the cores from
+# each other where these are busy.
 sort_stxxl() {
-  stxxl_mib=$(($3 >> 20)) stxxl_limit=600
-  if [ $stxxl_mib -lt 64 ]; then
-    note "STXXL, $1 in $stxxl_mib MiB: left out: with less than 64 MiB it may never end"
-    return 1
-  fi
-  timeout $stxxl_limit "$scratch/stxxl" sort "$1" "$2" "$3" "$scratch" \
-    >"$scratch/log" 2>"$scratch/error" || {
-    note "STXXL, $1 in $stxxl_mib MiB: left out: exit status $? (124: no end in" \
+  stxxl_limit=600
+  OMP_WAIT_POLICY=passive timeout $stxxl_limit "$scratch/stxxl" sort "$1" "$2" "$3" \
+    "$scratch" >"$scratch/log" 2>"$scratch/error" || {
+    note "STXXL, $1 in $(($3 >> 20)) MiB: left out: exit status $? (124: no end in" \
       "$stxxl_limit s)"
     return 1
   }

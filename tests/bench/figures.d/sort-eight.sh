@@ -5,7 +5,8 @@ saw='On eight disks STXXL reaches 315 MB/s, two to three times what TPIE does on
 is lost when STXXL runs on stripes, too.'
 shape='independent disks take at most 1.1 times as long as stripes, on the mean'
 why='Disks are files on one disk, made slow by a driver (1 ms a request, 50 MB/s each). TPIE and
-LEDA-SM are not at hand; stripes are ours, dealt block by block.'
+LEDA-SM are not at hand; stripes are ours, dealt block by block. At the small scale each disk has
+some sixty requests, so that the wake-ups of threads decide on a busy machine.'
 axes='bytes of an element;MB per second read and written;logx'
 measure() {
   bytes=$(size 33554432 536870912)
