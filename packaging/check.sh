@@ -1,29 +1,34 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
 # Builds, installs and tests the packages as people get them. It needs root, Debian
-# with a mirror, and half an hour, and so is no part of make check:
+# with a mirror, and an hour, and so is no part of make check:
 #
 #   make check-packages             all steps, in this order; or STEPS='dist debian'
 #
 #   dist       make dist twice is bit for bit the same; make install DESTDIR=, and
 #              make uninstall leaves nothing
-#   debian     dpkg-buildpackage of the archive; lintian finds nothing
-#   root       a clean root by debootstrap: the Debian packages are installed there,
-#              their autopkgtests run, and they are removed
-#   rpm        rpmbuild -ba; rpmlint finds nothing; the packages are installed in the
-#              clean root, run, and are removed
-#   spack      spack install of the archive, in a Spack of its own
+#   debian     in a clean root with what debian/control requires: dpkg-buildpackage of
+#              the archive; lintian finds nothing
+#   root       in other clean roots: the Debian packages are installed, run and purged;
+#              their autopkgtests
+#   rpm        rpmbuild -ba in a clean root; rpmlint finds no error; the packages are
+#              installed in another, run, and are removed
+#   spack      the recipe's style and names; spack install of the archive, in a Spack of
+#              its own
 #   conda      rattler-build renders the recipe; its script builds the archive, and the
 #              commands that it tests run
-#   container  the image, by buildah, from the clean root
+#   container  the image, by buildah, from a clean root
 #
 #   BUILD   a build folder that is made (.)
 #   OUT     for archives, packages, roots and logs (BUILD/packages)
 #   MIRROR, SUITE  of Debian (http://deb.debian.org/debian bookworm)
 #   SPACK, SPACK_PACKAGES  trees of github.com/spack/spack and spack-packages
 #   DEB_BUILD_OPTIONS  (nocheck: unit tests are those of make check)
+#   CCACHE_DIR  a cache for the builds, if ccache is to help
 #
-# What a step says is OUT/STEP.log. A step that lacks a tool is skipped, and says so.
+# Each step says what it did, and what it left out and why; a step that lacks a tool is
+# skipped. All of that is OUT/summary, too, and what the tools said OUT/STEP.log. A clean
+# root is a copy of one that debootstrap made; copies go when their step ends.
 # Ends with "N passed, N failed, N skipped"; exit status 1 if one failed.
 set -u
 top=$(cd "$(dirname "$0")/.." && pwd)
@@ -32,11 +37,10 @@ out=${OUT:-$build/packages}
 mirror=${MIRROR:-http://deb.debian.org/debian}
 suite=${SUITE:-bookworm}
 version=$(sed -n 's/^AC_INIT(\[pems\], \[\([^]]*\)\].*/\1/p' "$top/configure.ac")
-archive=$out/pems-$version.tar.xz
-root=$out/root
-export DEBIAN_FRONTEND=noninteractive LC_ALL=C.UTF-8
 mkdir -p "$out" || exit 1
 out=$(cd "$out" && pwd)
+archive=$out/pems-$version.tar.xz
+export DEBIAN_FRONTEND=noninteractive LC_ALL=C.UTF-8
 
 # --- what steps share ---
 
@@ -46,39 +50,95 @@ wrong() {
   exit 1
 }
 
+# did TEXT...: what was checked. left WHAT WHY: what was not. Both are told.
+did() {
+  echo "did $*" | tee -a "$out/$step.said"
+}
+left() {
+  echo "not $1: $2" | tee -a "$out/$step.said"
+}
+
+# skip WHY: none of the step.
+skip() {
+  left "$step" "$*"
+  exit 77
+}
+
 # need COMMAND...: the step is skipped without them.
 need() {
   for tool in "$@"; do
-    command -v "$tool" >/dev/null || {
-      echo "SKIP no $tool"
-      exit 77
-    }
+    command -v "$tool" >/dev/null || skip "no $tool"
   done
 }
 
 need_root() {
-  [ "$(id -u)" -eq 0 ] || {
-    echo 'SKIP not root'
-    exit 77
-  }
+  [ "$(id -u)" -eq 0 ] || skip 'not root'
 }
 
 # made FILE BY: the step needs what an earlier one made.
 made() {
-  [ -e "$1" ] || {
-    echo "SKIP no $1: run the step $2 first"
-    exit 77
-  }
+  [ -e "$1" ] || skip "no $1: run the step $2 first"
 }
 
-# in_root COMMAND...: in the clean root, with /proc and /dev.
+# A root of Debian's without anything of pems: made once.
+make_base() {
+  need_root
+  need debootstrap unshare
+  mkdir -p "$out/apt/partial"
+  [ ! -e "$out/base.made" ] || return 0
+  rm -rf "$out/base"
+  debootstrap --variant=minbase "$suite" "$out/base" "$mirror" || wrong 'debootstrap'
+  cp /etc/resolv.conf /etc/hosts "$out/base/etc/"
+  # How this machine reaches the mirror.
+  grep -rhs '^Acquire::' /etc/apt/apt.conf /etc/apt/apt.conf.d \
+    >"$out/base/etc/apt/apt.conf.d/90acquire" || true
+  root=$out/base
+  in_root apt-get -q update || wrong 'apt-get update'
+  touch "$out/base.made"
+}
+
+# new_root: $root is a copy of it; drop_root removes the copy.
+new_root() {
+  make_base
+  root=$out/root.$step
+  rm -rf "$root"
+  cp -a "$out/base" "$root" || wrong 'no copy of the root'
+}
+drop_root() {
+  rm -rf "$root"
+}
+
+# mounted COMMAND...: here, with /proc and /dev in $root; nobody else sees these, and
+# they go with the command.
+mounted() {
+  ROOT=$root APT=$out/apt CCACHE_DIR=${CCACHE_DIR:-} unshare --mount --fork sh -c '
+    mount -t proc proc "$ROOT/proc" && mount --rbind /dev "$ROOT/dev" &&
+      mount --bind "$APT" "$ROOT/var/cache/apt/archives" || exit 1
+    if [ -n "$CCACHE_DIR" ]; then
+      mkdir -p "$ROOT/ccache" && mount --bind "$CCACHE_DIR" "$ROOT/ccache" || exit 1
+    fi
+    exec "$@"' sh "$@"
+}
+
+# in_root COMMAND...: in $root.
 in_root() {
-  env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root LC_ALL=C.UTF-8 \
-    DEBIAN_FRONTEND=noninteractive OMPI_ALLOW_RUN_AS_ROOT=1 \
-    OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1 \
-    unshare --mount --fork sh -c 'root=$1; shift
-      mount -t proc proc "$root/proc" && mount --rbind /dev "$root/dev" &&
-        exec chroot "$root" "$@"' sh "$root" "$@"
+  mounted env -i PATH=/usr/lib/ccache:/usr/sbin:/usr/bin:/sbin:/bin HOME=/root \
+    LC_ALL=C.UTF-8 CCACHE_DIR=/ccache DEBIAN_FRONTEND=noninteractive \
+    OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 \
+    OMPI_MCA_rmaps_base_oversubscribe=1 chroot "$root" "$@"
+}
+
+# root_install PACKAGE...: Debian's, in $root.
+root_install() {
+  in_root apt-get -q -y --no-install-recommends install "$@" ||
+    wrong "apt-get install $*"
+}
+
+# pip_install PACKAGE: of PyPI, into $out/venv.
+pip_install() {
+  [ -x "$out/venv/bin/python" ] || python3 -m venv "$out/venv" ||
+    wrong 'no virtual environment'
+  "$out/venv/bin/pip" install -q "$1" || wrong "pip install $1"
 }
 
 # files_of FOLDER: what is there, but folders.
@@ -96,110 +156,138 @@ step_dist() {
     mv "$build/pems-$version.tar.xz" "$archive"
   done
   cmp "$out/sum.1" "$out/sum.2" || wrong 'make dist made two different archives'
+  did "make dist: twice the same $(wc -c <"$archive") bytes"
   rm -rf "$out/image"
   make -s -C "$build" install DESTDIR="$out/image" || wrong 'make install DESTDIR='
   files_of "$out/image" >"$out/installed"
-  echo "$(wc -l <"$out/installed") files are installed"
   make -s -C "$build" uninstall DESTDIR="$out/image" || wrong 'make uninstall'
   files_of "$out/image" >"$out/left"
   [ ! -s "$out/left" ] || wrong "make uninstall left $(head -n 3 "$out/left")"
+  did "make install DESTDIR=: $(wc -l <"$out/installed") files; make uninstall left none"
   rm -rf "$out/image"
 }
 
 step_debian() {
-  need dpkg-buildpackage dh lintian
+  need_root
+  need lintian
   made "$archive" dist
-  rm -rf "$out/debian"
-  mkdir "$out/debian" && cd "$out/debian" || exit 1
-  cp "$archive" "pems_$version.orig.tar.xz"
-  tar xf "$archive" && cd "pems-$version" || exit 1
-  DEB_BUILD_OPTIONS="parallel=$(nproc) ${DEB_BUILD_OPTIONS:-nocheck}" \
-    dpkg-buildpackage -us -uc || wrong 'dpkg-buildpackage'
-  cd ..
+  new_root
+  options=${DEB_BUILD_OPTIONS:-nocheck}
+  root_install build-essential ${CCACHE_DIR:+ccache}
+  mkdir "$root/build" && cp "$archive" "$root/build/pems_$version.orig.tar.xz" &&
+    tar xf "$archive" -C "$root/build" || wrong 'no archive in the root'
+  # shellcheck disable=SC2016 # $1 and $2 are those of that shell
+  in_root sh -c 'cd /build/pems-* && apt-get -q -y --no-install-recommends build-dep ./ &&
+    DEB_BUILD_OPTIONS=$1 dpkg-buildpackage -us -uc' sh \
+    "parallel=$(nproc) $options" || wrong 'dpkg-buildpackage'
+  rm -rf "$out/debian" "$root/build/pems-$version"
+  cp -r "$root/build" "$out/debian" || wrong 'no packages'
+  drop_root
+  did "dpkg-buildpackage in a clean root of $suite: $(packages)"
+  case " $options " in
+    *' nocheck '*) left 'unit tests in the build' 'make check runs them (nocheck)' ;;
+  esac
+  # What only counts for who uploads to Debian's archive.
+  archive_only=initial-upload-closes-no-bugs,no-debian-changes,debian-watch-file-is-missing
   lintian --allow-root --info --display-info --fail-on error,warning,info \
-    ./*.changes || wrong 'lintian'
+    --suppress-tags $archive_only "$out"/debian/*.changes || wrong 'lintian'
+  did "$(lintian --version | head -n 1): no error, warning or info"
+  left "lintian's $archive_only" "they are for uploads to Debian's archive"
 }
 
-# A root of Debian's without anything of pems. It keeps for the next time.
-make_root() {
-  if [ ! -e "$root/made" ]; then
-    rm -rf "$root"
-    debootstrap --variant=minbase "$suite" "$root" "$mirror" || wrong 'debootstrap'
-    cp /etc/resolv.conf /etc/hosts "$root/etc/"
-    # How this machine reaches the mirror.
-    grep -rhs '^Acquire::' /etc/apt/apt.conf /etc/apt/apt.conf.d \
-      >"$root/etc/apt/apt.conf.d/90acquire" || true
-    in_root apt-get -q update || wrong 'apt-get update'
-    touch "$root/made"
-  fi
+# The names of the Debian packages that were built.
+packages() {
+  for deb in "$out"/debian/*.deb; do
+    basename "${deb%%_*}"
+  done | grep -v dbgsym | sort | tr '\n' ' '
 }
 
 # purge: pems is removed from the root, and nothing of it is left.
 purge() {
-  in_root sh -c 'apt-get -q -y purge "*pems*"' || wrong 'apt-get purge'
+  # shellcheck disable=SC2046 # a list
+  in_root apt-get -q -y purge $(packages) || wrong 'apt-get purge'
   find "$root/usr" "$root/etc" "$root/var/lib/dpkg/info" -name '*pems*' >"$out/left"
   [ ! -s "$out/left" ] || wrong "purging left $(head -n 3 "$out/left")"
 }
 
 step_root() {
   need_root
-  need debootstrap autopkgtest unshare
-  set -- "$out"/debian/*.deb
-  made "$1" debian
-  make_root
-  mkdir -p "$root/debs"
-  cp "$out"/debian/*.deb "$root/debs/"
-  rm -f "$root"/debs/*dbgsym*
+  need autopkgtest
+  made "$out/debian" debian
+  new_root
+  mkdir "$root/debs"
+  find "$out/debian" -name '*.deb' ! -name '*dbgsym*' -exec cp {} "$root/debs/" \;
   in_root sh -c 'apt-get -q -y --no-install-recommends install /debs/*.deb' ||
     wrong 'the packages are not installed'
   for command in pemsrun pemsinfo pemstop pems-sort pems-graph; do
     in_root $command --version || wrong "$command --version"
   done
-  # Its tests install what they depend on, from the packages given.
-  autopkgtest --output-dir "$out/autopkgtest.$$" "$out"/debian/*_*.deb \
-    "$out"/debian/*.dsc -- chroot "$root" || wrong 'autopkgtest'
   purge
-  rm -rf "$root/debs"
+  drop_root
+  did "installed without recommended packages, five commands run, purged: nothing left"
+  new_root
+  # Its tests install what they depend on, from the packages given.
+  rm -rf "$out/autopkgtest"
+  mounted autopkgtest --output-dir "$out/autopkgtest" "$out"/debian/*.deb \
+    "$out"/debian/*.dsc -- chroot "$root" || wrong 'autopkgtest'
+  drop_root
+  did "autopkgtest in a clean root: $(cut -d ' ' -f 1 "$out/autopkgtest/summary" | tr '\n' ' ')"
+}
+
+# In a clean root; names of packages are Fedora's there, so that they come from what
+# debian/control requires. Flags are Debian's: its rpm has none but -O2.
+build_rpms() {
+  new_root
+  root_install build-essential rpm ${CCACHE_DIR:+ccache}
+  mkdir -p "$root/build" "$root/rpm/SOURCES"
+  cp "$archive" "$root/rpm/SOURCES/" && tar xf "$archive" -C "$root/build" ||
+    wrong 'no archive in the root'
+  in_root sh -c 'cd /build/pems-* &&
+    apt-get -q -y --no-install-recommends build-dep ./ && cp packaging/pems.spec /rpm/ &&
+    eval "$(DEB_BUILD_MAINT_OPTIONS="hardening=+all optimize=-lto" dpkg-buildflags \
+      --export=sh)" &&
+    rpmbuild -ba --nodeps --define "_topdir /rpm" --define "_builddir /build" \
+      /rpm/pems.spec' || wrong 'rpmbuild'
+  rm -rf "$out/rpm"
+  cp -r "$root/rpm" "$out/rpm" || wrong 'no packages'
+  drop_root
 }
 
 step_rpm() {
-  need rpmbuild
+  need_root
   made "$archive" dist
-  rm -rf "$out/rpm"
-  mkdir -p "$out/rpm/SOURCES"
-  cp "$archive" "$out/rpm/SOURCES/"
-  # The names of packages are those of Fedora: here they come from Debian's.
-  rpmbuild -ba --nodeps --define "_topdir $out/rpm" "$top/packaging/pems.spec" ||
-    wrong 'rpmbuild'
+  build_rpms
+  did "rpmbuild in a clean root of $suite:" \
+    "$(find "$out/rpm" -name '*.rpm' -printf '%f\n' | sort | tr '\n' ' ')"
+  left 'BuildRequires' "names of Fedora's packages; Debian's libraries were there instead"
   if command -v rpmlint >/dev/null; then
     rpmlint -c "$top/packaging/rpmlint.toml" "$top/packaging/pems.spec" \
       "$out"/rpm/SRPMS/*.rpm "$out"/rpm/RPMS/*/*.rpm || wrong 'rpmlint'
+    did "rpmlint $(rpmlint --version): no error"
   else
-    echo 'no rpmlint (PyPI has it): not linted'
+    left rpmlint 'it is not installed (PyPI has it)'
   fi
-  [ -e "$root/made" ] || {
-    echo 'no clean root: the packages were built, but not installed'
-    return 0
-  }
-  need_root
   install_rpms
 }
 
-# In the clean root, with the libraries that Debian's packages would bring.
+# In a clean root, with the libraries that Debian's packages would bring.
 install_rpms() {
-  in_root apt-get -q -y --no-install-recommends install rpm gcc g++ gfortran \
-    libopenmpi-dev openmpi-bin libaio-dev libhwloc-dev liburing-dev pkg-config ||
-    wrong 'apt-get install'
+  new_root
+  root_install rpm gcc g++ gfortran libopenmpi-dev openmpi-bin libaio-dev \
+    libhwloc-dev liburing-dev libhwy1 liblz4-1 libzstd1 zlib1g pkg-config
   mkdir -p "$root/rpms"
-  cp "$out"/rpm/RPMS/*/*.rpm "$root/rpms/"
+  find "$out/rpm/RPMS" -name '*.rpm' ! -name '*debug*' -exec cp {} "$root/rpms/" \;
   in_root sh -c 'rpm -i --nodeps /rpms/*.rpm && ldconfig /usr/lib64 /usr/lib &&
     pemsinfo --version && pems-sort --version' || wrong 'rpm -i'
   cp "$top/debian/tests/hello" "$top/debian/tests/em" "$root/rpms/"
-  in_root sh -c 'sh /rpms/hello && sh /rpms/em' || wrong 'the tests of debian/tests'
+  in_root sh -c 'export PKG_CONFIG_PATH=/usr/lib64/pkgconfig
+    sh /rpms/hello && sh /rpms/em' || wrong 'the tests of debian/tests'
   in_root sh -c 'rpm -e --nodeps pems pems-libs pems-devel && rm -rf /rpms' ||
     wrong 'rpm -e'
   find "$root/usr" -name '*pems*' >"$out/left"
   [ ! -s "$out/left" ] || wrong "rpm -e left $(head -n 3 "$out/left")"
+  drop_root
+  did 'installed in a clean root of Debian, the tests of debian/tests run, removed: nothing left'
 }
 
 # The recipe, and a version that is the archive, in a repository of our own.
@@ -216,7 +304,7 @@ url=\"file://$archive\")|" "$top/packaging/spack/package.py" \
 spack_externals() {
   echo 'packages:'
   for each in openmpi:libopenmpi-dev hwloc:libhwloc-dev libaio:libaio-dev \
-    liburing:liburing-dev lz4:liblz4-dev zstd:libzstd-dev zlib:zlib1g-dev \
+    highway:libhwy-dev     liburing:liburing-dev lz4:liblz4-dev zstd:libzstd-dev zlib:zlib1g-dev \
     xxhash:libxxhash-dev perl:perl pkgconf:pkg-config gmake:make; do
     there=$(dpkg-query -W -f '${Version}' "${each#*:}" | sed 's/^[0-9]*://; s/[-+~].*//')
     printf '  %s:\n    buildable: false\n    externals:\n' "${each%:*}"
@@ -242,19 +330,12 @@ spack_externals() {
 END
 }
 
-step_spack() {
-  need python3
-  made "$archive" dist
-  [ -x "${SPACK:-}/bin/spack" ] || {
-    echo 'SKIP SPACK names no tree of Spack'
-    exit 77
-  }
-  # What it knows of this user is left alone.
-  SPACK_USER_CONFIG_PATH=$out/spack/config SPACK_USER_CACHE_PATH=$out/spack/cache
-  SPACK_DISABLE_LOCAL_CONFIG=1
-  export SPACK_USER_CONFIG_PATH SPACK_USER_CACHE_PATH SPACK_DISABLE_LOCAL_CONFIG
-  rm -rf "$out/spack"
-  spack_repository
+# spack of $SPACK, with what is in our scope, and nothing of this user's.
+spack() {
+  "$SPACK/bin/spack" -C "$out/spack/scope" "$@"
+}
+
+spack_scope() {
   mkdir -p "$out/spack/scope"
   spack_externals >"$out/spack/scope/packages.yaml"
   {
@@ -262,15 +343,64 @@ step_spack() {
     [ -z "${SPACK_PACKAGES:-}" ] ||
       echo "  builtin: $SPACK_PACKAGES/repos/spack_repo/builtin"
   } >"$out/spack/scope/repos.yaml"
-  printf 'config:\n  install_tree:\n    root: %s/spack/tree\n  build_stage: %s/spack/stage\n' \
-    "$out" "$out" >"$out/spack/scope/config.yaml"
-  spack() {
-    "$SPACK/bin/spack" -C "$out/spack/scope" "$@"
+  {
+    printf 'config:\n  install_tree:\n    root: %s/spack/tree\n' "$out"
+    printf '  build_stage: %s/spack/stage\n' "$out"
+    [ -z "${CCACHE_DIR:-}" ] || echo '  ccache: true'
+  } >"$out/spack/scope/config.yaml"
+}
+
+# What can be said of the recipe without Spack.
+spack_lint() {
+  [ -d "${SPACK_PACKAGES:-}/repos" ] || {
+    left "the recipe's style and names" \
+      'SPACK_PACKAGES names no tree of github.com/spack/spack-packages'
+    return 0
   }
+  pip_install ruff
+  "$out/venv/bin/ruff" check --no-fix --config "$SPACK_PACKAGES/pyproject.toml" \
+    "$top/packaging/spack/package.py" || wrong 'ruff check'
+  "$out/venv/bin/ruff" format --check --config "$SPACK_PACKAGES/pyproject.toml" \
+    "$top/packaging/spack/package.py" || wrong 'ruff format'
+  python3 "$top/packaging/spack/lint.py" "$top" "$SPACK_PACKAGES" >"$out/spack.names" || {
+    cat "$out/spack.names"
+    wrong 'the recipe'
+  }
+  did "$("$out/venv/bin/ruff" --version) with Spack's settings; names of" \
+    "$(cat "$out/spack.names") are Spack's and configure's"
+}
+
+step_spack() {
+  need python3
+  made "$archive" dist
+  spack_lint
+  [ -x "${SPACK:-}/bin/spack" ] || {
+    left 'spack install' 'SPACK names no tree of github.com/spack/spack'
+    return 0
+  }
+  SPACK_USER_CONFIG_PATH=$out/spack/config SPACK_USER_CACHE_PATH=$out/spack/cache
+  SPACK_DISABLE_LOCAL_CONFIG=1
+  export SPACK_USER_CONFIG_PATH SPACK_USER_CACHE_PATH SPACK_DISABLE_LOCAL_CONFIG
+  rm -rf "$out/spack"
+  spack_repository
+  spack_scope
   spack spec "pems@$version" || wrong 'spack spec'
   spack install --no-cache -j "$(nproc)" "pems@$version" || wrong 'spack install'
   prefix=$(spack location -i "pems@$version") || wrong 'spack location'
   "$prefix/bin/pemsinfo" --version || wrong 'pemsinfo of Spack'
+  PATH=$prefix/bin:$PATH sh "$top/debian/tests/hello" || wrong 'debian/tests/hello'
+  did "Spack $(spack --version): spec, install with Debian's libraries, debian/tests/hello"
+}
+
+# As rattler-build reads the recipe. Prints the commands that it tests.
+conda_recipe() {
+  pip_install 'py-rattler-build>=0.73,<1'
+  "$out/venv/bin/python" "$top/packaging/conda/lint.py" "$top" >"$out/conda.tests" || {
+    cat "$out/conda.tests"
+    wrong 'the recipe'
+  }
+  did "py-rattler-build $("$out/venv/bin/pip" show py-rattler-build | sed -n 's/^Version: //p'):" \
+    'the recipe is rendered'
 }
 
 # Channels of conda may not be reached: what the recipe requires is then Debian's, and
@@ -278,14 +408,7 @@ step_spack() {
 step_conda() {
   need python3
   made "$archive" dist
-  venv=$out/conda-venv
-  [ -x "$venv/bin/python" ] || python3 -m venv "$venv" ||
-    wrong 'no virtual environment'
-  "$venv/bin/pip" install -q 'py-rattler-build>=0.73,<1' || wrong 'no py-rattler-build'
-  "$venv/bin/python" "$top/packaging/conda/lint.py" "$top" >"$out/conda.tests" || {
-    cat "$out/conda.tests"
-    wrong 'the recipe'
-  }
+  conda_recipe
   rm -rf "$out/conda"
   mkdir "$out/conda" && cd "$out/conda" && tar xf "$archive" || exit 1
   cd "pems-$version" || exit 1
@@ -295,30 +418,41 @@ step_conda() {
     # shellcheck disable=SC2086 # a command and its option
     PATH=$out/conda/prefix/bin:$PATH $words || wrong "$words"
   done <"$out/conda.tests"
+  did "build.sh with Debian's libraries; $(wc -l <"$out/conda.tests") commands of the recipe"
+  left 'a build by rattler-build' "it takes compilers and libraries from conda's channels"
+}
+
+# Registries of images may not be reached: a clean root is Debian's image.
+container_base() {
+  new_root
+  from=$(buildah from scratch) || wrong 'buildah from'
+  tar cf "$out/root.tar" -C "$root" .
+  drop_root
+  buildah add -q "$from" "$out/root.tar" / || wrong 'buildah add'
+  rm -f "$out/root.tar"
+  buildah commit -q --rm "$from" docker.io/library/debian:12 || wrong 'buildah commit'
+  left "Debian's image" 'debootstrap made the one that ours is from'
 }
 
 step_container() {
   need_root
   need buildah
-  made "$root/made" root
-  # Registries of images may not be reached: the clean root is Debian's image.
+  made "$archive" dist
   buildah() {
     command buildah --storage-driver vfs --root "$out/buildah" --runroot "$out/buildah.run" "$@"
   }
+  container_base
   rm -rf "$out/context"
   mkdir "$out/context"
   tar xf "$archive" -C "$out/context"
-  from=$(buildah from scratch) || wrong 'buildah from'
-  tar cf "$out/root.tar" -C "$root" --exclude=./proc/* --exclude=./dev/* --exclude=./made .
-  buildah add -q "$from" "$out/root.tar" / || wrong 'buildah add'
-  buildah commit -q "$from" docker.io/library/debian:12 || wrong 'buildah commit'
   buildah bud --pull-never --isolation chroot --network host -t pems \
     -f "$top/packaging/Containerfile" "$out/context/pems-$version" || wrong 'buildah bud'
-  made=$(buildah from --pull-never localhost/pems) || wrong 'buildah from pems'
-  buildah add -q "$made" "$top/debian/tests/hello" /hello || wrong 'buildah add'
-  buildah run --isolation chroot "$made" sh /hello || wrong 'a program in the container'
+  image=$(buildah from --pull-never localhost/pems) || wrong 'buildah from pems'
+  buildah add -q "$image" "$top/debian/tests/hello" /hello || wrong 'buildah add'
+  buildah run --isolation chroot "$image" sh /hello || wrong 'a program in the container'
   buildah rm -a >/dev/null
-  rm -f "$out/root.tar"
+  did "$(command buildah --version): built; debian/tests/hello runs in it"
+  rm -rf "$out/context" "$out/buildah" "$out/buildah.run"
 }
 
 # --- all of them ---
@@ -334,16 +468,27 @@ for step; do
       ;;
   esac
 done
+
+# say TEXT: here, and in the summary.
+say() {
+  echo "$*" | tee -a "$out/summary"
+}
+
+: >"$out/summary"
+say "pems $version, commit $(git -C "$top" rev-parse --short HEAD 2>/dev/null || echo '?')," \
+  "$(date -u '+%Y-%m-%d %H:%M') UTC"
 for step; do
   began=$(date +%s)
+  : >"$out/$step.said"
   (step_"$step") >"$out/$step.log" 2>&1
   case $? in
     0) passed=$((passed + 1)) word=PASS ;;
     77) skipped=$((skipped + 1)) word=SKIP ;;
     *) failed=$((failed + 1)) word=FAIL ;;
   esac
-  echo "$word $step ($(($(date +%s) - began)) s)$(
-    [ $word = PASS ] || printf ': %s' "$(tail -n 1 "$out/$step.log" | cut -c 1-200)")"
+  say "$word $step ($(($(date +%s) - began)) s)$(
+    [ $word != FAIL ] || printf ': %s' "$(tail -n 1 "$out/$step.log" | cut -c 1-200)")"
+  sed 's/^/  /' "$out/$step.said" | tee -a "$out/summary"
 done
-echo "$passed passed, $failed failed, $skipped skipped"
+say "$passed passed, $failed failed, $skipped skipped"
 [ $failed -eq 0 ]

@@ -23,6 +23,7 @@ class Pems(AutotoolsPackage):
     variant("zstd", default=True, description="Compression by zstd")
     variant("zlib", default=True, description="Graphs compressed by gzip")
     variant("aio", default=True, description="The I/O driver aio")
+    variant("hwy", default=True, description="Sorting by Highway")
 
     depends_on("c", type="build")
     depends_on("cxx", type="build")
@@ -34,6 +35,7 @@ class Pems(AutotoolsPackage):
     depends_on("pkgconfig", type="build")
     depends_on("mpi")
     depends_on("hwloc")
+    depends_on("highway", when="+hwy")
     depends_on("libaio", when="+aio")
     depends_on("liburing", when="+uring")
     depends_on("lz4", when="+lz4")
@@ -48,6 +50,7 @@ class Pems(AutotoolsPackage):
             "MPICC=" + self.spec["mpi"].mpicc,
             *self.with_or_without("uring"),
             *self.with_or_without("aio"),
+            *self.with_or_without("hwy"),
             *self.with_or_without("lz4"),
             *self.with_or_without("zstd"),
             *self.with_or_without("zlib"),
