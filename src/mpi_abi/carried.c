@@ -17,8 +17,8 @@ static struct {
   struct carried *bucket[BUCKETS];
 } all = {.lock = LOCK_INITIALIZER(LOCK_CARRIED)};
 
-static struct carried **link_of_locked(enum handle_kind kind, uintptr_t real) {
-  const int rank = self.vp->rank;
+static struct carried **link_of_locked(int rank, enum handle_kind kind,
+                                       uintptr_t real) {
   struct carried **link =
       &all.bucket[((real >> 4) + real + (uintptr_t)rank * 31) % BUCKETS];
   while (*link && ((*link)->real != real || (*link)->rank != rank ||
@@ -28,11 +28,16 @@ static struct carried **link_of_locked(enum handle_kind kind, uintptr_t real) {
   return link;
 }
 
-struct carried *carried_of_real(enum handle_kind kind, uintptr_t real) {
+struct carried *carried_of_rank(int rank, enum handle_kind kind,
+                                uintptr_t real) {
   lock_take(&all.lock);
-  struct carried *const c = self.vp ? *link_of_locked(kind, real) : NULL;
+  struct carried *const c = *link_of_locked(rank, kind, real);
   lock_give(&all.lock);
   return c;
+}
+
+struct carried *carried_of_real(enum handle_kind kind, uintptr_t real) {
+  return self.vp ? carried_of_rank(self.vp->rank, kind, real) : NULL;
 }
 
 static int combiner_of(MPI_Datatype type) {
@@ -67,7 +72,8 @@ bool carried_errhandler_is_predefined(MPI_Errhandler handle) {
 }
 
 static void add_locked(struct carried *c) {
-  struct carried **const link = link_of_locked(c->handle.kind, c->real);
+  struct carried **const link =
+      link_of_locked(c->rank, c->handle.kind, c->real);
   c->next = *link;
   *link = c;
 }
@@ -113,7 +119,8 @@ struct carried *carried_give(enum handle_kind kind, uintptr_t real) {
 void carried_take(struct carried *c) {
   if (c && --c->references == 0 && c->handle.kind != HANDLE_ERRHANDLER) {
     lock_take(&all.lock);
-    struct carried **const link = link_of_locked(c->handle.kind, c->real);
+    struct carried **const link =
+        link_of_locked(c->rank, c->handle.kind, c->real);
     *link = c->next;
     lock_give(&all.lock);
   }

@@ -31,6 +31,9 @@ static inline bool carried_on(void) {
    second one makes it if need be, and adds a reference: NULL for what is
    predefined. */
 struct carried *carried_of_real(enum handle_kind kind, uintptr_t real);
+/* Of any rank, on any thread. */
+struct carried *carried_of_rank(int rank, enum handle_kind kind,
+                                uintptr_t real);
 struct carried *carried_give(enum handle_kind kind, uintptr_t real);
 /* Is it a constant of the program? */
 bool carried_errhandler_is_predefined(MPI_Errhandler handle);

@@ -108,7 +108,9 @@ static bool folds(const struct persistent_coll *p) {
 }
 
 static const struct carried *op_of(const struct persistent_coll *p) {
-  return folds(p) ? carried_of_real(HANDLE_OP, (uintptr_t)p->fold.op) : NULL;
+  return folds(p) ? carried_of_rank(p->request.vp->rank, HANDLE_OP,
+                                    (uintptr_t)p->fold.op)
+                  : NULL;
 }
 
 /* Who frees the operation cannot have it again. */
