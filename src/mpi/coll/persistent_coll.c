@@ -5,6 +5,7 @@
 #include "mpi/object/envelope.h"
 #include "mpi/object/op.h"
 #include "mpi/request/request.h"
+#include "mpi/transfer/coll_side_kept.h"
 #include "mpi_abi/carried.h"
 #include "mpi_below/real.h"
 #include "vp/run_queue.h"
@@ -125,8 +126,8 @@ static void save(const struct request *r, struct checkpoint_writer *to) {
   const struct kept k = {p->call.comm->team->id, *p,
                          op ? op->handle.fortran : 0};
   checkpoint_write(to, &k, sizeof(k));
-  coll_side_save(&p->send, to);
-  coll_side_save(&p->receive, to);
+  coll_side_kept_save(&p->send, to);
+  coll_side_kept_save(&p->receive, to);
   if (folds(p)) {
     types_kept_write(p->fold.type, to);
   }
@@ -182,8 +183,8 @@ static struct request *load(struct comm *comm, const char *function,
   p->start = k.like.start;
   p->fold = k.like.fold;
   p->own_type = MPI_DATATYPE_NULL;
-  coll_side_load(&p->send, from);
-  coll_side_load(&p->receive, from);
+  coll_side_kept_load(&p->send, from);
+  coll_side_kept_load(&p->receive, from);
   if (folds(p)) {
     load_fold(p, k.op, from);
   }

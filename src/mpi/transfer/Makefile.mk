@@ -1,6 +1,8 @@
 libpemscore_la_SOURCES += \
   src/mpi/transfer/coll_side.c \
   src/mpi/transfer/coll_side.h \
+  src/mpi/transfer/coll_side_kept.c \
+  src/mpi/transfer/coll_side_kept.h \
   src/mpi/transfer/transfer.c \
   src/mpi/transfer/transfer.h
 

@@ -1,7 +1,6 @@
 #include "mpi/transfer/coll_side.h"
 
 #include "base/need.h"
-#include "mpi/datatype/layout_kept.h"
 #include "mpi_abi/carried.h"
 #include "os/native.h"
 
@@ -89,43 +88,6 @@ void coll_side_release(struct coll_side *s) {
   native_free((void *)s->counts.item);
   native_free((void *)s->displacements.item);
   native_free((void *)s->layouts);
-}
-
-/* Of its pointers only whether there is something tells. */
-void coll_side_save(const struct coll_side *s, struct checkpoint_writer *to) {
-  checkpoint_write(to, s, sizeof(*s));
-  layout_kept_save(s->layout, to);
-  if (s->counts.item) {
-    checkpoint_write(to, s->counts.item, counts_bytes(s->counts, s->n));
-    checkpoint_write(to, s->displacements.item,
-                     counts_bytes(s->displacements, s->n));
-  }
-  for (int i = 0; s->layouts && i < s->n; i++) {
-    layout_kept_save(s->layouts[i], to);
-  }
-}
-
-static void counts_load(struct counts *c, int n,
-                        struct checkpoint_reader *from) {
-  const size_t bytes = counts_bytes(*c, n);
-  void *const own = need_alloc(bytes, "message offsets");
-  checkpoint_read(from, own, bytes);
-  c->item = own;
-}
-
-void coll_side_load(struct coll_side *s, struct checkpoint_reader *from) {
-  checkpoint_read(from, s, sizeof(*s));
-  s->layout = layout_kept_load(from);
-  if (s->counts.item) {
-    counts_load(&s->counts, s->n, from);
-    counts_load(&s->displacements, s->n, from);
-  }
-  if (s->layouts) {
-    s->layouts = need_alloc(s->n * sizeof(*s->layouts), "message types");
-    for (int i = 0; i < s->n; i++) {
-      s->layouts[i] = layout_kept_load(from);
-    }
-  }
 }
 
 bool coll_side_span(const struct coll_side *s, int peer,

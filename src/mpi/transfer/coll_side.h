@@ -2,7 +2,6 @@
 #ifndef PEMS_MPI_TRANSFER_COLL_SIDE_H
 #define PEMS_MPI_TRANSFER_COLL_SIDE_H
 
-#include "checkpoint/stream.h"
 #include "mpi/datatype/layout.h"
 #include "mpi/object/comm.h"
 #include "mpi_abi/counts.h"
@@ -64,9 +63,6 @@ struct coll_side coll_side_vector(const struct comm *comm, const void *base,
 struct coll_side coll_side_copy(const struct coll_side *s);
 /* Frees what a side holds. */
 void coll_side_release(struct coll_side *s);
-/* In a checkpoint. What it holds is there even after an error. */
-void coll_side_save(const struct coll_side *s, struct checkpoint_writer *to);
-void coll_side_load(struct coll_side *s, struct checkpoint_reader *from);
 /* The message to or from a peer; false if there is none or it is empty. */
 bool coll_side_span(const struct coll_side *s, int peer,
                     struct layout_span *out);
