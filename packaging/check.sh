@@ -304,7 +304,7 @@ url=\"file://$archive\")|" "$top/packaging/spack/package.py" \
 spack_externals() {
   echo 'packages:'
   for each in openmpi:libopenmpi-dev hwloc:libhwloc-dev libaio:libaio-dev \
-    highway:libhwy-dev     liburing:liburing-dev lz4:liblz4-dev zstd:libzstd-dev zlib:zlib1g-dev \
+    highway:libhwy-dev liburing:liburing-dev lz4:liblz4-dev zstd:libzstd-dev zlib:zlib1g-dev \
     xxhash:libxxhash-dev perl:perl pkgconf:pkg-config gmake:make; do
     there=$(dpkg-query -W -f '${Version}' "${each#*:}" | sed 's/^[0-9]*://; s/[-+~].*//')
     printf '  %s:\n    buildable: false\n    externals:\n' "${each%:*}"

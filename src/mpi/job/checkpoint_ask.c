@@ -152,7 +152,7 @@ static void want_locked(uint64_t reached) {
 static void take_locked(void) {
   ask.take = true;
   ask.tried = ask.trying;
-  ask.trying = vp_stops = false;
+  vp_stops = ask.trying = false;
   run_queue_wake_locked(&ask.still);
 }
 
@@ -183,13 +183,13 @@ static void arrive_locked(const struct vp *vp) {
 }
 
 static void try_locked(void) {
-  ask.trying = vp_stops = true;
+  vp_stops = ask.trying = true;
   run_queue_wake_leaving_locked();
   tell_full_locked();
 }
 
 static void go_on_locked(void) {
-  ask.trying = vp_stops = false;
+  vp_stops = ask.trying = false;
   ask.stopped -= ask.between;
   ask.between = 0;
   run_queue_wake_locked(&ask.still);
