@@ -29,6 +29,15 @@ launcher_status() {
   esac
 }
 
+# launcher_ended WANTED STATUS: may a process have ended so? Hydra's status is
+# that of any process, those included that it has killed.
+launcher_ended() {
+  case $launcher:$2 in
+  *:"$1" | hydra:9 | hydra:15) return 0 ;;
+  *) return 1 ;;
+  esac
+}
+
 # launcher_forward NAME VALUE: the options that give processes a variable.
 launcher_forward() {
   case $launcher in

@@ -26,7 +26,7 @@ done
 output=$(limited "${MPIRUN:-mpirun}" -n 3 "$driver" fail 2>&1)
 ended=$?
 [ $ended -ne 99 ] || exit 99
-if [ $ended -eq 3 ] &&
+if launcher_ended 3 $ended &&
   [ "$(printf '%s\n' "$output" | grep '^pems: ')" = 'pems: told by the first' ]
 then
   echo "PASS failing at once"
