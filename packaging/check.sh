@@ -41,6 +41,7 @@ mkdir -p "$out" || exit 1
 out=$(cd "$out" && pwd)
 archive=$out/pems-$version.tar.xz
 export DEBIAN_FRONTEND=noninteractive LC_ALL=C.UTF-8
+unset CC CXX FC CPPFLAGS CFLAGS CXXFLAGS LDFLAGS # pemscc would take them, too
 
 # --- what steps share ---
 
