@@ -2,6 +2,9 @@
 #include "os/thread.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <unistd.h>
 
 void thread_block_signals(sigset_t *before) {
   sigset_t all;
@@ -44,4 +47,20 @@ int thread_start(pthread_t *thread, void *run(void *), void *arg,
     pthread_setname_np(*thread, options->name);
   }
   return error;
+}
+
+bool thread_tells(pid_t thread, const char *file, char *text, size_t size) {
+  char path[64];
+  if (thread) {
+    snprintf(path, sizeof(path), "/proc/self/task/%d/%s", (int)thread, file);
+  } else {
+    snprintf(path, sizeof(path), "/proc/thread-self/%s", file);
+  }
+  const int fd = open(path, O_RDONLY | O_CLOEXEC);
+  const ssize_t n = fd < 0 ? -1 : read(fd, text, size - 1);
+  if (fd >= 0) {
+    close(fd);
+  }
+  text[n > 0 ? n : 0] = '\0';
+  return n > 0;
 }

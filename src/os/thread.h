@@ -7,6 +7,7 @@
 #include <signal.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <sys/types.h>
 
 struct thread_options {
   const char *name; /* at most 15 characters; NULL: its creator's */
@@ -23,5 +24,10 @@ int thread_start(pthread_t *thread, void *run(void *), void *arg,
    interrupt; `before` is for thread_unblock_signals. errno is kept. */
 void thread_block_signals(sigset_t *before);
 void thread_unblock_signals(const sigset_t *before);
+
+/* What the kernel says of a thread of this process (0: the calling one) in that
+   file of its folder in /proc: as a string, as far as there is room. False, and
+   an empty one, where it says nothing. */
+bool thread_tells(pid_t thread, const char *file, char *text, size_t size);
 
 #endif

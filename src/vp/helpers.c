@@ -4,9 +4,9 @@
 #include "context/context.h"
 #include "os/lock.h"
 #include "os/native.h"
+#include "os/thread.h"
 #include "vp/vp.h"
 
-#include <fcntl.h>
 #include <limits.h>
 #include <link.h>
 #include <linux/futex.h>
@@ -182,17 +182,9 @@ void helpers_none_waits(struct vp *vp) {
 
 /* What the kernel says of a thread in a file of /proc, as a string. */
 static bool tells(pid_t thread, const char *file, char *text, size_t size) {
-  char path[64];
   /* Nor RUN_QUEUE, but where tests evict whatever waits. */
   lock_forbid(LOCK_RESIDENCY);
-  snprintf(path, sizeof(path), "/proc/self/task/%d/%s", (int)thread, file);
-  const int fd = open(path, O_RDONLY | O_CLOEXEC);
-  const ssize_t n = fd < 0 ? -1 : read(fd, text, size - 1);
-  if (fd >= 0) {
-    close(fd);
-  }
-  text[n > 0 ? n : 0] = '\0';
-  return n > 0;
+  return thread_tells(thread, file, text, size);
 }
 
 /* The C library's heaps for threads begin at multiples of 64 MiB, with a lock.

@@ -24,11 +24,7 @@ each() {
   expect_silence
   cmp -s "$work/reference" "$out" || fault "checkpoints change the output"
   number=0
-  for checkpoint in "$shelf"/checkpoint-*; do
-    number=$((number + 1))
-    # shellcheck disable=SC2046 # these are words
-    resumes "$work/reference" --restart="$checkpoint" $(other $number)
-  done
+  each_resumes "$work/reference" "$shelf"
   [ "$number" -eq "$STEPS" ] || fault "$number checkpoints, not $STEPS"
   expect_clean
   end

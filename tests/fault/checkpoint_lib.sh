@@ -36,6 +36,16 @@ resumes() {
     fault "it does not go on as it was: $*"
 }
 
+# each_resumes REFERENCE FOLDER: the job, from each checkpoint there, in other ways;
+# $number counts them on.
+each_resumes() {
+  for checkpoint in "$2"/checkpoint-*; do
+    number=$((number + 1))
+    # shellcheck disable=SC2046 # these are words
+    resumes "$1" --restart="$checkpoint" $(other $number)
+  done
+}
+
 # goes_on NUMBER REFERENCE: from the newest checkpoint; what was printed before is
 # in $work/before, and no line is missing between.
 goes_on() {

@@ -41,22 +41,14 @@ has() {
   expect_silence
   cmp -s "$work/reference" "$out" || fault "checkpoints change the output"
   number=0
-  for checkpoint in "$shelf"/checkpoint-*; do
-    number=$((number + 1))
-    # shellcheck disable=SC2046 # these are words
-    resumes "$work/reference" --restart="$checkpoint" $(other $number)
-  done
+  each_resumes "$work/reference" "$shelf"
   [ "$number" -ge 5 ] || fault "too few checkpoints: $number"
   expect_clean
   end
   begin "$1: again, from checkpoints of a job that was restarted"
   resumes "$work/reference" --restart="$shelf/checkpoint-000002" \
     --pems-checkpoint="$work/second,every=1,keep=99" --pems-procs=2
-  for checkpoint in "$work"/second/checkpoint-*; do
-    number=$((number + 1))
-    # shellcheck disable=SC2046 # these are words
-    resumes "$work/reference" --restart="$checkpoint" $(other $number)
-  done
+  each_resumes "$work/reference" "$work/second"
   expect_clean
   end
 }

@@ -109,13 +109,11 @@ bool library_is_named(const struct link_map *map, const char *name) {
          strcmp(base_name(map->l_name), name) == 0;
 }
 
-static const struct link_map *find_map(const struct walk *w, const char *name) {
-  for (const struct link_map *m = w->main->l_next; m; m = m->l_next) {
-    if (library_is_named(m, name)) {
-      return m;
-    }
+struct link_map *library_find(struct link_map *map, const char *name) {
+  while (map && !library_is_named(map, name)) {
+    map = map->l_next;
   }
-  return NULL;
+  return map;
 }
 
 static bool see(struct walk *w, const struct link_map *m) {
@@ -143,7 +141,7 @@ bool library_is_shared(const struct link_map *m, const char *shared) {
 
 static void visit(void *arg, const char *name) {
   struct walk *w = arg;
-  const struct link_map *m = find_map(w, name);
+  const struct link_map *m = library_find(w->main->l_next, name);
   if (!m || !m->l_name[0] ||
       (!w->only_seen && library_is_shared(m, w->shared)) || !see(w, m)) {
     return;

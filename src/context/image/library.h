@@ -20,6 +20,8 @@ bool library_is_shared(const struct link_map *map, const char *shared);
 
 /* Is this what a DT_NEEDED of this name means? */
 bool library_is_named(const struct link_map *map, const char *name);
+/* The first of ld.so's list, from `map` on, that is; or NULL. */
+struct link_map *library_find(struct link_map *map, const char *name);
 
 /* Calls f for each DT_NEEDED of a loaded object. */
 void library_each_needed(const struct link_map *map,

@@ -147,14 +147,6 @@ static void say(char *why, size_t size) {
   snprintf(why, size, "%s", text ? text : strerror(errno ? errno : ENOMEM));
 }
 
-static struct link_map *map_named(const char *name) {
-  struct link_map *m = _r_debug.r_map;
-  while (m && !library_is_named(m, name)) {
-    m = m->l_next;
-  }
-  return m;
-}
-
 /* What the process has opened for itself, MPI for its plug-ins, say: a rank
    that opens it, too, gets a copy in which nothing has happened yet. */
 static void keep_used(struct original *o) {
@@ -190,7 +182,7 @@ static struct original *see(struct link_map *map) {
 }
 
 static void see_named(void *arg, const char *name) {
-  struct link_map *const map = map_named(name);
+  struct link_map *const map = library_find(_r_debug.r_map, name);
   (void)arg;
   if (map) {
     (void)see(map);
@@ -252,7 +244,7 @@ static void look(struct stray_search *s, struct original *o);
 static void look_named(void *arg, const char *name) {
   struct stray_search *s = arg;
   struct original *o = original_named(name);
-  struct link_map *map = o ? NULL : map_named(name);
+  struct link_map *map = o ? NULL : library_find(_r_debug.r_map, name);
   if (map && !(o = see(map))) {
     s->found = s->asked;
   }

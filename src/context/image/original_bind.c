@@ -50,17 +50,13 @@ static int note_word(struct original *o, uint64_t at, uint64_t address,
   return need(o, owner);
 }
 
-static bool is_kept(const struct original *o, uint64_t at) {
-  return at >= o->data && at < o->data_end &&
-         o->data_end - at >= sizeof(uint64_t);
-}
-
 /* The word that relocation has made, wherever it lies. */
 static uint64_t word_at(const struct original *o, uint64_t at) {
   uint64_t word;
   memcpy(&word,
-         is_kept(o, at) ? o->pristine + (at - o->data)
-                        : (const char *)o->map->l_addr + at,
+         original_keeps(o, at, sizeof(uint64_t))
+             ? o->pristine + (at - o->data)
+             : (const char *)o->map->l_addr + at,
          sizeof(word));
   return word;
 }
@@ -103,7 +99,7 @@ static int bind_symbol(struct original *o, const Elf64_Rela *r) {
   }
   if (owner == NULL) {
     /* What was looked up only now must be written, too. */
-    if (address != word && is_kept(o, r->r_offset)) {
+    if (address != word && original_keeps(o, r->r_offset, sizeof(uint64_t))) {
       memcpy(o->pristine + (r->r_offset - o->data), &address, sizeof(address));
     }
     return 0;
@@ -128,7 +124,9 @@ static int bind_relr(struct original *o) {
   struct relocation_walk walk = {.at = o->file->relr, .left = o->file->nrelr};
   uint64_t at;
   while (relocation_next_relr(&walk, &at)) {
-    const int code = is_kept(o, at) ? note_word(o, at, word_at(o, at), o) : -1;
+    const int code = original_keeps(o, at, sizeof(uint64_t))
+                         ? note_word(o, at, word_at(o, at), o)
+                         : -1;
     if (code) {
       return code;
     }

@@ -99,19 +99,15 @@ static bool is_same(const struct link_map *map, const struct image_file *f) {
    have been changed, and is worked out; of symbols with several versions the
    default one is taken. */
 
-static bool holds(const struct original *o, uint64_t at, size_t n) {
-  return at >= o->data && at < o->data_end && o->data_end - at >= n;
-}
-
 static void put(struct original *o, uint64_t at, uint64_t word) {
-  if (holds(o, at, sizeof(word))) {
+  if (original_keeps(o, at, sizeof(word))) {
     memcpy(o->pristine + (at - o->data), &word, sizeof(word));
   }
 }
 
 static void take_loaded(struct original *o, uint64_t at, int words) {
   const size_t n = (size_t)words * sizeof(uint64_t);
-  if (holds(o, at, n)) {
+  if (original_keeps(o, at, n)) {
     memcpy(o->pristine + (at - o->data), (const char *)o->map->l_addr + at, n);
   }
 }
@@ -157,7 +153,7 @@ static void relocate_relr(struct original *o) {
   struct relocation_walk walk = {.at = o->file->relr, .left = o->file->nrelr};
   uint64_t at, word;
   while (relocation_next_relr(&walk, &at)) {
-    if (holds(o, at, sizeof(word))) {
+    if (original_keeps(o, at, sizeof(word))) {
       memcpy(&word, o->pristine + (at - o->data), sizeof(word));
       put(o, at, word + o->map->l_addr);
     }

@@ -68,6 +68,11 @@ struct original *original_named(const char *name);
 bool original_holds(const struct original *o, const void *p);
 /* The library that an address lies in, if ranks have copies of it, or NULL. */
 struct original *original_at(const void *p);
+/* Are the n bytes at `at` of the image among those in o->pristine? */
+static inline bool original_keeps(const struct original *o, uint64_t at,
+                                  size_t n) {
+  return at >= o->data && at < o->data_end && o->data_end - at >= n;
+}
 /* Forgets all. */
 void original_table_end(void);
 

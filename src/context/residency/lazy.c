@@ -10,13 +10,12 @@
 #include "context/store/store.h"
 #include "os/bits.h"
 #include "os/lock.h"
+#include "os/thread.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <unistd.h>
 
 /* <linux/mman.h> of Linux 5.14. */
 #ifndef MADV_POPULATE_WRITE
@@ -186,12 +185,7 @@ void lazy_map(struct context *c, struct ranges *pages) {
 /* Bytes that the system read for this thread; 0 where it does not say. */
 static uint64_t thread_read(void) {
   char text[512];
-  const int fd = open("/proc/thread-self/io", O_RDONLY | O_CLOEXEC);
-  const ssize_t n = fd < 0 ? -1 : read(fd, text, sizeof(text) - 1);
-  if (fd >= 0) {
-    close(fd);
-  }
-  text[n > 0 ? n : 0] = '\0';
+  (void)thread_tells(0, "io", text, sizeof(text));
   const char *at = strstr(text, "\nread_bytes: ");
   return at ? strtoull(at + strlen("\nread_bytes: "), NULL, 10) : 0;
 }

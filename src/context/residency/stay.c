@@ -4,12 +4,11 @@
 #include "base/self.h"
 #include "context/residency/way.h"
 #include "os/clock.h"
+#include "os/thread.h"
 
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
-#include <unistd.h>
 
 static uint64_t usage_of_thread(struct rusage *u) {
   getrusage(RUSAGE_THREAD, u);
@@ -25,12 +24,7 @@ static uint64_t system_ns(const struct rusage *u) {
    does not say. */
 static uint64_t delay_of_thread(void) {
   char text[128];
-  const int fd = open("/proc/thread-self/schedstat", O_RDONLY | O_CLOEXEC);
-  const ssize_t n = fd < 0 ? -1 : read(fd, text, sizeof(text) - 1);
-  if (fd >= 0) {
-    close(fd);
-  }
-  text[n > 0 ? n : 0] = '\0';
+  (void)thread_tells(0, "schedstat", text, sizeof(text));
   const char *const space = strchr(text, ' ');
   return space ? strtoull(space, NULL, 10) : 0;
 }

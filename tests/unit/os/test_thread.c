@@ -4,6 +4,7 @@
 #include <signal.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <unistd.h>
 
 #include "os/thread.h"
 
@@ -121,6 +122,19 @@ START_TEST(a_blocked_signal_comes_afterwards) {
 }
 END_TEST
 
+START_TEST(the_kernel_tells_of_threads) {
+  char own[64], same[64], cut[4];
+  ck_assert(thread_tells(0, "comm", own, sizeof(own)));
+  ck_assert(thread_tells(getpid(), "comm", same, sizeof(same)));
+  ck_assert_str_eq(own, same);
+  ck_assert(thread_tells(0, "comm", cut, sizeof(cut)));
+  ck_assert_uint_eq(strlen(cut), sizeof(cut) - 1);
+  ck_assert_mem_eq(cut, own, sizeof(cut) - 1);
+  ck_assert(!thread_tells(0, "none", own, sizeof(own)));
+  ck_assert_str_eq(own, "");
+}
+END_TEST
+
 int main(void) {
   const TTest *const tests[] = {
       blocks_signals_of_the_new_thread_only,
@@ -130,6 +144,7 @@ int main(void) {
       has_its_name,
       a_shortage_is_told_and_signals_are_open_again,
       a_blocked_signal_comes_afterwards,
+      the_kernel_tells_of_threads,
       NULL,
   };
   return check_main("thread", tests);
