@@ -141,7 +141,7 @@ if mount_small "$small" 2; then
   end
   begin "a disk without any room"
   rm -rf "$small/shelf"
-  dd if=/dev/zero of="$small/filler" bs=4k >"$work/dd" 2>&1
+  fill_small "$small"
   run -n 3 --pems-checkpoint="$small/shelf" "$saved" 4 0
   expect_status 2
   expect_line 'checkpoint: .*small/shelf.*: No space left'

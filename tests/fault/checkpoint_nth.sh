@@ -149,7 +149,7 @@ if mount_small "$small" 16; then
   begin "a disk that becomes full after the first one"
   cp -a "$first" "$small/shelf"
   shelf=$small/shelf
-  dd if=/dev/zero of="$small/filler" bs=64k >"$work/dd" 2>&1
+  fill_small "$small"
   truncate -s -128K "$small/filler" # room for some of a checkpoint
   run --restart="$shelf" --pems-checkpoint="$shelf,every=4,keep=9"
   expect_status 0

@@ -307,6 +307,19 @@ mount_small() {
   mounted=$1
 }
 
+# fill_small DIR: until nothing more goes in. ext4 gives back late what it has
+# reserved for data not yet written, and what was removed.
+fill_small() {
+  filled=-1
+  sync -f "$1"
+  : >"$1/filler"
+  until [ "$(wc -c <"$1/filler")" -eq "$filled" ]; do
+    filled=$(wc -c <"$1/filler")
+    dd if=/dev/zero of="$1/filler" bs=1k oflag=append conv=notrunc >"$work/dd" 2>&1
+    sync -f "$1"
+  done
+}
+
 unmount_small() {
   umount "$mounted" || fault "$mounted is still in use"
   mounted=
