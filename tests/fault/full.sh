@@ -159,11 +159,16 @@ else
   echo "SKIP $title: only root can mount such a device, and not everywhere"
 fi
 
+# used MIB: so much of the small disk is.
+used() {
+  [ "$(df -m --output=used "$work/small" | tail -n 1)" -ge "$1" ]
+}
+
 begin "others fill the disk while the job runs"
 if mount_small "$work/small" 64; then
   start_job --pems-disk="$work/small" --pems-io=fault:unix,delay=8000 \
     --pems-reserve=all
-  sleep 0.7
+  until_seconds "$limit" used $((ranks * 4)) || fault "it reserves nothing"
   # Until there is no space left.
   dd if=/dev/zero of="$work/small/other" bs=64k >/dev/null 2>&1
   finish

@@ -172,8 +172,12 @@ says() {
   grep -q "$1" "$out"
 }
 
+has_ended() {
+  ! kill -0 "$job" 2>/dev/null
+}
+
 says_or_ended() {
-  says "$1" || ! kill -0 "$job" 2>/dev/null
+  says "$1" || has_ended
 }
 
 # Waits until the program prints a line that matches.

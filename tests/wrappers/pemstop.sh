@@ -23,6 +23,16 @@ until_says() {
   return 1
 }
 
+# until_file_says TEXT: waits until what another process writes to `said` has it.
+# After 30 s it gives up: who reads `said` then tells.
+until_file_says() {
+  tries=0
+  until grep -q -e "$1" said 2>/dev/null || [ $tries -eq $((300 * ${PEMS_TEST_PATIENCE:-1})) ]; do
+    tries=$((tries + 1))
+    sleep 0.1
+  done
+}
+
 # says TEXT: the last output has it.
 says() {
   grep -q -e "$1" said || {
@@ -61,8 +71,9 @@ pemstop --once --delay=0.1 "$pid" >said 2>&1
 says '4 ranks in 2 processes'
 
 # On a terminal: the view, until q is typed.
+rm said
 if command -v script >/dev/null; then
-  (sleep 3 && printf q && sleep 1) |
+  (until_file_says '4 ranks in 2' && printf q && sleep 1) |
     TERM=xterm timeout 60 script -qec "pemstop $job" /dev/null >said 2>&1
   says '4 ranks in 2 processes'
   says '1049l' # the screen is as it was
@@ -75,15 +86,22 @@ if grep -q "pems-[a-z]*\..*\.$job$" /proc/net/unix; then
   fail "a socket is left"
 fi
 
+rm -f said
 # Progress: lines in a log; on a terminal the same line again and again.
-(sleep 3 && touch go3) &
+(
+  until_file_says 'supersteps, '
+  touch go3
+) &
 pemsrun -n 2 --pems-progress ./wait "$work/go3" 2>said >/dev/null
 wait
 grep -c '^pems: .* s: [0-9]* supersteps, ' said >count
 [ "$(cat count)" -ge 1 ] || fail "no progress in a log"
 if command -v script >/dev/null; then
-  rm -f go4
-  (sleep 4 && touch go4) &
+  rm -f go4 said
+  (
+    until_file_says supersteps
+    touch go4
+  ) &
   timeout 100 script -qec "pemsrun -n 2 --pems-progress ./wait $work/go4" \
     /dev/null >said 2>&1 </dev/null
   wait
