@@ -65,9 +65,10 @@ static void *work(void *arg) {
     lock_give(&jobs.lock);
     job->f(job->arg);
     native_free(job);
-    atomic_fetch_add(&jobs.done, 1);
     lock_take(&jobs.lock);
     jobs.idle++;
+    /* Who sees all jobs done needs no thread more for as many new ones. */
+    atomic_fetch_add(&jobs.done, 1);
   }
   lock_give(&jobs.lock);
   return NULL;
