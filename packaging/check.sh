@@ -86,7 +86,7 @@ make_base() {
   need_root
   need debootstrap unshare
   mkdir -p "$out/apt/partial"
-  [ ! -e "$out/base.made" ] || return 0
+  [ ! -e "$out/base.made" ] || [ ! -d "$out/base" ] || return 0
   rm -rf "$out/base"
   debootstrap --variant=minbase "$suite" "$out/base" "$mirror" || wrong 'debootstrap'
   cp /etc/resolv.conf /etc/hosts "$out/base/etc/"
@@ -420,12 +420,11 @@ step_spack() {
   rm -rf "$out/spack"
   spack_repository
   spack_scope
-  spack spec "pems@$version" || wrong 'spack spec'
   spack install --no-cache -j "$(nproc)" "pems@$version" || wrong 'spack install'
   prefix=$(spack location -i "pems@$version") || wrong 'spack location'
   "$prefix/bin/pemsinfo" --version || wrong 'pemsinfo of Spack'
   PATH=$prefix/bin:$PATH sh "$top/debian/tests/hello" || wrong 'debian/tests/hello'
-  did "Spack $(spack --version): spec, install with Debian's libraries, debian/tests/hello"
+  did "Spack $(spack --version): spack install with Debian's libraries, debian/tests/hello"
 }
 
 # As rattler-build reads the recipe. Prints the commands that it tests.
