@@ -17,6 +17,7 @@ struct plan_ask {
   uint64_t size; /* --plan=SIZE, or 0: ranks vary */
   uint64_t sizes[FORECAST_RUNS - 1];
   int n_sizes;
+  bool sizes_chosen; /* not given, and so others may be better */
   uint64_t ranks[FORECAST_RUNS - 1];
   int n_ranks;
   double rate;         /* --rate, or 0: to be measured */

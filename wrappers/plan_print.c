@@ -51,8 +51,12 @@ void plan_print_forecast(const struct plan_ask *a, const struct forecast *f,
          rate > 0 ? (f->read + f->written) / rate : 0, size(rate, z),
          measured ? "measured here" : "as given");
   printf("%-10s %.4g s\n", "computing", f->computing / slots);
+  if (measured) {
+    printf("%-10s %.4g s for what is moved, as in the dry runs\n", "waiting",
+           f->waited * (f->read + f->written));
+  }
   printf("%-10s %.4g from start to end\n", "seconds",
-         forecast_seconds(f, &full, rate));
+         forecast_seconds(f, &full, rate, measured));
   print_steps(f);
 }
 
@@ -114,8 +118,9 @@ void plan_print_assumptions(const struct plan_ask *a, const struct forecast *f,
   puts(
       "- in the dry runs as large a part of the contexts was in memory as will "
       "be; what remains on disk is V - m contexts");
-  puts("- disks do what they did when measured, computing takes as long per "
-       "rank as in the dry runs, and k ranks compute at once");
+  puts("- computing takes as long per rank as in the dry runs, k ranks compute "
+       "at once, and what is moved is waited for as there (with --rate: while "
+       "ranks compute, if k + 2 contexts fit)");
   printf("- with more ranks, contexts %s\n",
          shape->divided > 0 ? "become smaller: the data are divided among them"
                             : "stay as large");

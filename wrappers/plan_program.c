@@ -72,7 +72,8 @@ static void choose_cases(struct plan_ask *a) {
   for (int i = 0; a->size && !a->n_sizes && i < CASES; i++) {
     a->sizes[i] = a->size >> (4 - i) ? a->size >> (4 - i) : (uint64_t)(i + 1);
   }
-  a->n_sizes = a->size && !a->n_sizes ? CASES : a->n_sizes;
+  a->sizes_chosen = a->size && !a->n_sizes;
+  a->n_sizes = a->sizes_chosen ? CASES : a->n_sizes;
   for (int i = 0; !a->size && !a->n_ranks && i < CASES; i++) {
     a->ranks[i] = (uint64_t)a->plan.v >> (3 - i);
   }
@@ -226,6 +227,25 @@ static struct forecast_shape find_shape(struct plan_ask *a,
   return forecast_shape(f, &full, whole, &half);
 }
 
+/* Sizes that nobody gave may be too small for what they have in common with the
+   run asked about: one of half its size in place of the smallest. */
+static bool add_larger(struct plan_ask *a, const struct forecast *f,
+                       struct dry_run *whole, uint64_t memory) {
+  const int n = cases(a);
+  const double agree = 0.1;
+  const uint64_t half = a->size / 2;
+  if (!a->sizes_chosen || f->off <= agree || half <= a->sizes[n - 1]) {
+    return false;
+  }
+  memmove(a->sizes, a->sizes + 1, (size_t)(n - 1) * sizeof(*a->sizes));
+  memmove(whole, whole + 1, (size_t)(n - 1) * sizeof(*whole));
+  a->sizes[n - 1] = half;
+  struct dry_run_case c = case_of(a, n - 1);
+  c.memory = memory;
+  run_one(a, c, &whole[n - 1]);
+  return true;
+}
+
 /* --- all of it --- */
 
 /* Bytes per second of all disks together. */
@@ -255,6 +275,9 @@ int plan_program(char **argv) {
     run_one(&a, c, &whole[i]);
   }
   struct forecast f = forecast_make(&full, whole, n, NULL, 0);
+  if (add_larger(&a, &f, whole, memory)) {
+    f = forecast_make(&full, whole, n, NULL, 0);
+  }
   if (!f.in_memory) {
     f = predict_moves(&a, whole, n, &f);
   }

@@ -8,7 +8,7 @@ set style histogram rowstacked
 set style data histograms; set style fill solid 0.8; set boxwidth 0.9
 set xtics rotate by -40 noenhanced
 set key outside right top font ',9'
-set multiplot layout 2, 2 title "Where cycles go, by tasks in a chunk of obim: a road-like graph, all cores\n2019, Fig. 12; scale small, load 36.26 to 35.92 on 2 cores: drawn under load" noenhanced
+set multiplot layout 2, 2 title "Where cycles go, by tasks in a chunk of obim: a road-like graph, all cores\n2019, Fig. 12; scale small, load 3.10 to 2.85 on 2 cores" noenhanced
 panels = system("awk -F/ '!/^#/ && !seen[$1]++ { print $1 }' cycles-chunk.dat")
 do for [p in panels] {
   set title p noenhanced

@@ -8,7 +8,7 @@ set style histogram rowstacked
 set style data histograms; set style fill solid 0.8; set boxwidth 0.9
 set xtics rotate by -40 noenhanced
 set key outside right top font ',9'
-set multiplot layout 4, 3 title "Where cycles go, all cores, as a share of those of obim (tuned)\n2019, Fig. 6 and 14; scale small, load 32.91 to 31.66 on 2 cores: drawn under load" noenhanced
+set multiplot layout 4, 3 title "Where cycles go, all cores, as a share of those of obim (tuned)\n2019, Fig. 6 and 14; scale small, load 3.31 to 3.10 on 2 cores" noenhanced
 panels = system("awk -F/ '!/^#/ && !seen[$1]++ { print $1 }' cycles-schedulers.dat")
 do for [p in panels] {
   set title p noenhanced

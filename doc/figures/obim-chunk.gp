@@ -6,7 +6,7 @@ set ylabel "speedup"
 set logscale x 2
 set yrange [0:*]
 set key inside left top font ',10'
-set multiplot layout 2, 2 title "obim: speedup over one thread without chunks, against tasks in a chunk\n2019, Fig. 11; scale small, load 37.26 to 36.89 on 2 cores: drawn under load" noenhanced
+set multiplot layout 2, 2 title "obim: speedup over one thread without chunks, against tasks in a chunk\n2019, Fig. 11; scale small, load 2.62 to 2.57 on 2 cores" noenhanced
 panels = system("awk -F/ '!/^#/ && !seen[$1]++ { print $1 }' obim-chunk.dat")
 do for [p in panels] {
   set title p noenhanced

@@ -5,7 +5,7 @@ set xlabel "Delta"
 set ylabel "speedup"
 set yrange [0:*]
 set key inside left top font ',10'
-set multiplot layout 1, 2 title "obim: speedup over one thread against Delta, on a road-like graph\n2019, Fig. 8; scale small, load 37.17 to 37.46 on 2 cores: drawn under load" noenhanced
+set multiplot layout 1, 2 title "obim: speedup over one thread against Delta, on a road-like graph\n2019, Fig. 8; scale small, load 1.73 to 1.67 on 2 cores" noenhanced
 panels = system("awk -F/ '!/^#/ && !seen[$1]++ { print $1 }' obim-delta.dat")
 do for [p in panels] {
   set title p noenhanced

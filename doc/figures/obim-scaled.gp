@@ -5,7 +5,7 @@ set xlabel "Delta"
 set ylabel "speedup"
 set yrange [0:*]
 set key inside left top font ',10'
-set multiplot layout 1, 2 title "obim: speedup over one thread against Delta, weights divided by 64\n2019, Fig. 10; scale small, load 34.79 to 35.42 on 2 cores: drawn under load" noenhanced
+set multiplot layout 1, 2 title "obim: speedup over one thread against Delta, weights divided by 64\n2019, Fig. 10; scale small, load 1.67 to 1.54 on 2 cores" noenhanced
 panels = system("awk -F/ '!/^#/ && !seen[$1]++ { print $1 }' obim-scaled.dat")
 do for [p in panels] {
   set title p noenhanced

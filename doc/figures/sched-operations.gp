@@ -8,7 +8,7 @@ set style histogram clustered gap 1
 set style data histograms; set style fill solid 0.8; set boxwidth 0.9
 set xtics rotate by -40 noenhanced
 set key outside right top font ',9'
-set multiplot layout 1, 2 title "Cycles for an enqueue and a dequeue, all cores, beside obim (tuned)\n2019, Fig. 7; scale small, load 37.53 to 38.88 on 2 cores: drawn under load" noenhanced
+set multiplot layout 1, 2 title "Cycles for an enqueue and a dequeue, all cores, beside obim (tuned)\n2019, Fig. 7; scale small, load 2.21 to 1.95 on 2 cores" noenhanced
 panels = system("awk -F/ '!/^#/ && !seen[$1]++ { print $1 }' sched-operations.dat")
 do for [p in panels] {
   set title p noenhanced

@@ -5,7 +5,7 @@ set xlabel "threads"
 set ylabel "speedup"
 set yrange [0:*]
 set key inside left top font ',10'
-set multiplot layout 4, 3 title "Graph programs: speedup over obim with one thread (tuned, where Delta matters)\n2019, Fig. 5 and 13; scale small, load 39.28 to 38.40 on 2 cores: drawn under load" noenhanced
+set multiplot layout 4, 3 title "Graph programs: speedup over obim with one thread (tuned, where Delta matters)\n2019, Fig. 5 and 13; scale small, load 3.79 to 3.25 on 2 cores" noenhanced
 panels = system("awk -F/ '!/^#/ && !seen[$1]++ { print $1 }' sched-speedups.dat")
 do for [p in panels] {
   set title p noenhanced

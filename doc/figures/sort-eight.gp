@@ -5,7 +5,7 @@ set xlabel "bytes of an element"
 set ylabel "MB per second read and written"
 set logscale x 2
 set yrange [0:*]
-set title "Sorting on eight slow disks by size of element: independent disks beside stripes\n2003, Fig. 7; scale small, load 33.68 to 33.54 on 2 cores: drawn under load" noenhanced
+set title "Sorting on eight slow disks by size of element: independent disks beside stripes\n2003, Fig. 7; scale small, load 1.79 to 1.73 on 2 cores" noenhanced
 series = system("awk '!/^#/ && !seen[$1]++ { print $1 }' sort-eight.dat")
 plot for [s in series] sprintf("< awk '$1 == \"%s\"' sort-eight.dat", s) \
   using 2:3 with linespoints linewidth 2 pointtype 7 pointsize 0.6 title s[strstrt(s, "/") + 1:] noenhanced

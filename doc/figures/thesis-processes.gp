@@ -5,7 +5,7 @@ set xlabel "processes"
 set ylabel "share of one process, speedup"
 set yrange [0:*]
 set key inside left top font ',10'
-set multiplot layout 1, 2 title "PSRS: speedup by the number of processes, and what each of them reads and writes\nPEMS2 thesis, 8.6; scale small, load 28.08 to 29.90 on 2 cores: drawn under load" noenhanced
+set multiplot layout 1, 2 title "PSRS: speedup by the number of processes, and what each of them reads and writes\nPEMS2 thesis, 8.6; scale small, load 1.00 to 1.00 on 2 cores" noenhanced
 panels = system("awk -F/ '!/^#/ && !seen[$1]++ { print $1 }' thesis-processes.dat")
 do for [p in panels] {
   set title p noenhanced

@@ -7,7 +7,7 @@ set yrange [0:*]
 unset key
 set key inside left top font ',10'
 unset key
-set multiplot layout 2, 2 title "When each rank of PSRS ends each superstep, by driver\nPEMS2 thesis, 8.12 to 8.14; scale small, load 35.42 to 33.74 on 2 cores: drawn under load" noenhanced
+set multiplot layout 2, 2 title "When each rank of PSRS ends each superstep, by driver\nPEMS2 thesis, 8.12 to 8.14; scale small, load 1.09 to 1.00 on 2 cores" noenhanced
 panels = system("awk -F/ '!/^#/ && !seen[$1]++ { print $1 }' thesis-supersteps.dat")
 do for [p in panels] {
   set title p noenhanced

@@ -78,6 +78,10 @@ export PS ROUNDS MEMORY K
 bench predict 4 'predicted=[0-9.]* .*predicted_mb=[1-9].*mb_ratio='
 unset PS ROUNDS MEMORY K
 N=2097152
+MEMORY=64M limited "$here/plan.sh" psrs >"$work/out" 2>&1 ||
+  wrong "plan.sh: exit status $?"
+grep -q '^RESULT bench=plan app=psrs .* ratio_seconds=[0-9.]* .* ratio_written=[0-9.]* ' \
+  "$work/out" || wrong "plan.sh: no prediction beside what was taken"
 bench peers 3 'with=file .*outcome=finished .*pems_times_faster='
 
 # The measuring run moves the floor itself, so that its ratio is 1.

@@ -113,9 +113,10 @@ grep -q '^pemsrun -n \(48\|96\) ' out || fail "it does not recommend more ranks"
 grep -q 'k + 2 = 4 contexts of .* fit then' out || fail "it does not say why"
 # Of 192 MiB the part that is on disk goes out and in five times.
 near "bytes of few contexts" "$(field written)" $((5 * 182 << 20)) 15
-try pemsinfo --plan=24M --sizes=6M,12M --rate=1G -n 24 --pems-k=2 \
+try pemsinfo --plan=24M --sizes=6M,12M -n 24 --pems-k=2 \
   --pems-memory=512M ./sweep @
 grep -q 'all fit$' out || fail "it does not see that all fit in memory"
+grep -q '^disk .* measured here$' out || fail "the disks were not measured"
 [ "$(field read)" = 0 ] && [ "$(field written)" = 0 ] ||
   fail "it predicts I/O where all fit in memory"
 

@@ -19,7 +19,8 @@ static double term(enum fit_form form, double x) {
 }
 
 double fit_at(const struct fit *f, double x) {
-  return f->a + f->b * term(f->form, x);
+  const double t = f->form == FIT_POWER ? pow(x, f->power) : term(f->form, x);
+  return f->a + f->b * t;
 }
 
 static double greatest(const double *y, int n) {
@@ -93,14 +94,15 @@ struct fit fit_form(enum fit_form form, const double *x, const double *y,
   return f;
 }
 
-/* The first form within `near` of all points, or the nearest one. */
+/* The first form up to `last` within `near` of all points, or the nearest one.
+ */
 static struct fit first_near(const double *x, const double *y, int n,
-                             double near) {
+                             enum fit_form last, double near) {
   struct fit best = fit_form(FIT_CONSTANT, x, y, n);
   if (best.off <= 0.005) {
     return best;
   }
-  for (int form = FIT_INVERSE; form < FIT_FORMS; form++) {
+  for (int form = FIT_INVERSE; form <= (int)last; form++) {
     const struct fit f = fit_form((enum fit_form)form, x, y, n);
     if (f.b > 0 && f.off <= near) { /* else it is the constant again */
       return f;
@@ -111,15 +113,38 @@ static struct fit first_near(const double *x, const double *y, int n,
 }
 
 struct fit fit_growth(const double *x, const double *y, int n) {
-  return first_near(x, y, n, n > 2 ? 0.02 : 0.15);
+  return first_near(x, y, n, FIT_SQUARE, n > 2 ? 0.02 : 0.15);
+}
+
+/* The power of x with which y grows from one point to another. */
+static double power_of(const double *x, const double *y, int from, int to) {
+  return y[from] > 0 && y[to] > 0 && x[to] > x[from]
+             ? log(y[to] / y[from]) / log(x[to] / x[from])
+             : 0;
+}
+
+static struct fit flattest_step(const double *x, const double *y, int n) {
+  struct fit f = {.form = FIT_POWER};
+  const double all = power_of(x, y, 0, n - 1);
+  f.power = all;
+  for (int i = 0; i + 1 < n; i++) {
+    f.power = fmin(f.power, power_of(x, y, i, i + 1));
+  }
+  f.power = fmax(f.power, fmax(fmin(all, 1), 0));
+  f.b = y[n - 1] / pow(x[n - 1], f.power);
+  f.off = worst(&f, x, y, n);
+  return f;
 }
 
 struct fit fit_time(const double *x, const double *y, int n) {
-  return first_near(x, y, n, 0.15);
+  const double near = 0.15;
+  const struct fit f = first_near(x, y, n, FIT_LINEAR, near);
+  return n < 2 || f.off <= near ? f : flattest_step(x, y, n);
 }
 
 const char *fit_text(const struct fit *f) {
-  static const char *const text[FIT_FORMS] = {
-      "constant", "a + b / x", "a + b x", "a + b x log x", "a + b x^2"};
+  static const char *const text[FIT_FORMS] = {"constant",  "a + b / x",
+                                              "a + b x",   "a + b x log x",
+                                              "a + b x^2", "b x^p"};
   return text[f->b > 0 ? f->form : FIT_CONSTANT];
 }

@@ -13,6 +13,7 @@ enum fit_form {
   FIT_LINEAR,   /* t = x */
   FIT_LOG,      /* t = x log2 x */
   FIT_SQUARE,   /* t = x^2 */
+  FIT_POWER,    /* t = x^power, of times only */
   FIT_FORMS,
 };
 
@@ -20,6 +21,7 @@ struct fit {
   enum fit_form form;
   double a, b;
   double off; /* the most that a point is off, as a part of it */
+  double power;
 };
 
 /* The first form, as they are ordered here, that comes within 2 % of all n
@@ -27,8 +29,12 @@ struct fit {
    the one that comes nearest. Two points lie on many a curve: there 15 % do.
    With no point it is 0. */
 struct fit fit_growth(const double *x, const double *y, int n);
-/* The same for seconds: what else the machine does adds some to each point, so
-   that steeper forms come nearer by chance. Here 15 % do for any n. */
+/* The same for seconds, x ascending: what else the machine does adds some to
+   each point, so that steeper forms come nearer by chance. Here 15 % do for any
+   n, of forms up to a line. What is steeper goes on from the last point by the
+   power of x that the flattest step has: a step that is steeper once is that of
+   a cache which the data outgrow there, or another program's. A power less than
+   1 is that from the first point to the last. */
 struct fit fit_time(const double *x, const double *y, int n);
 /* A form that is known. */
 struct fit fit_form(enum fit_form form, const double *x, const double *y,

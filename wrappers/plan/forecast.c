@@ -81,21 +81,35 @@ static bool fits(const struct forecast_case *run, double context,
   return run->room >= contexts * context;
 }
 
-/* Bytes of the run asked about: those of dry runs, as if all of their contexts
-   had been on disk, of which so many are. */
+/* How much a context moves in one superstep, or in all, is much the same for
+   all sizes, or it falls to that of large ones. It may grow with the number of
+   supersteps, but what a superstep moves does not: where it was less in a
+   smaller run, its messages were so small that they were packed. */
+static double predict_share(const double *x, const double *share, int n,
+                            double at, int step) {
+  if (step >= 0 && n > 0 && share[n - 1] >= share[0]) {
+    return share[n - 1];
+  }
+  const struct fit fit = fit_growth(x, share, n);
+  return fit_at(&fit, at);
+}
+
+/* Bytes of the run asked about: those of dry runs, as parts of their contexts
+   that were on disk, of which so many are. */
 static double predict_bytes(const struct forecast *f,
                             const struct forecast_case *run,
                             const struct dry_run *tight, int n, value_of *value,
                             int step) {
-  double x[FORECAST_RUNS], y[FORECAST_RUNS];
+  double x[FORECAST_RUNS], share[FORECAST_RUNS];
   for (int i = 0; i < n; i++) {
     const struct forecast_case c = case_of(&tight[i]);
     x[i] = scale(c.ranks, c.size);
-    y[i] = value(&tight[i], step) /
-           forecast_on_disk(&c, fit_at(&f->context, x[i]));
+    const double context = fit_at(&f->context, x[i]);
+    share[i] = value(&tight[i], step) /
+               (c.ranks * context * forecast_on_disk(&c, context));
   }
-  const struct fit fit = fit_growth(x, y, n);
-  return fit_at(&fit, scale(run->ranks, run->size)) *
+  return predict_share(x, share, n, scale(run->ranks, run->size), step) *
+         run->ranks * f->bytes_of_context *
          forecast_on_disk(run, f->bytes_of_context);
 }
 
@@ -164,12 +178,23 @@ static double beside(const struct dry_run *run, int n) {
   return least;
 }
 
+/* How long a byte was waited for in the largest dry run that moved some. */
+static double waited(const struct dry_run *tight, int n, double beside) {
+  if (n == 0 || tight[n - 1].read + tight[n - 1].written <= 0) {
+    return 0;
+  }
+  const struct dry_run *const r = &tight[n - 1];
+  const double alone = r->computing / ((double)r->k * r->processes);
+  return larger(r->seconds - beside - alone, 0) / (r->read + r->written);
+}
+
 struct forecast forecast_make(const struct forecast_case *run,
                               const struct dry_run *whole, int n_whole,
                               const struct dry_run *tight, int n_tight) {
   static value_of *const values[] = {of_context, of_supersteps, of_computing,
                                      of_messages, of_sent};
   struct forecast f = {.beside = beside(whole, n_whole)};
+  f.waited = waited(tight, n_tight, f.beside);
   double *const results[] = {&f.bytes_of_context, &f.supersteps, &f.computing,
                              &f.messages, &f.sent};
   const double x = scale(run->ranks, run->size);
@@ -192,12 +217,17 @@ struct forecast forecast_make(const struct forecast_case *run,
 }
 
 double forecast_seconds(const struct forecast *f,
-                        const struct forecast_case *run, double rate) {
-  const double disks = rate > 0 ? (f->read + f->written) / rate : 0;
+                        const struct forecast_case *run, double rate,
+                        bool here) {
+  const double moved = f->read + f->written;
+  const double disks = rate > 0 ? moved / rate : 0;
   const double slots = (double)run->k * run->processes;
   const double alone = f->computing / slots;
   /* k ranks wait at the same time, but the disks are no faster. */
-  return f->beside + larger(disks, alone + (f->ahead ? 0 : disks / run->k));
+  const double others = here       ? f->waited * moved
+                        : f->ahead ? 0
+                                   : disks / run->k;
+  return f->beside + larger(disks, alone + others);
 }
 
 /* --- what to choose --- */

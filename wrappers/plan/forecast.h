@@ -26,6 +26,7 @@ struct forecast {
   double messages, sent; /* bytes */
   double computing;      /* seconds with a slot, all ranks together */
   double beside;         /* seconds of starting and ending */
+  double waited;         /* seconds for a byte that was moved in dry runs */
   double pems2;          /* bytes that PEMS2 would move */
   double off;            /* the most that a fit is off a dry run */
   bool ahead;            /* k + 2 contexts fit in memory */
@@ -47,10 +48,12 @@ struct forecast forecast_make(const struct forecast_case *run,
                               const struct dry_run *whole, int n_whole,
                               const struct dry_run *tight, int n_tight);
 
-/* Seconds, where disks move `rate` bytes in one: doc/design.md says that
-   contexts come in while others compute if there is room for them. */
+/* Seconds, where disks move `rate` bytes in one. If these are `here`, what is
+   moved is waited for as in the dry runs; else doc/design.md has it: contexts
+   come in while others compute if there is room for them. */
 double forecast_seconds(const struct forecast *f,
-                        const struct forecast_case *run, double rate);
+                        const struct forecast_case *run, double rate,
+                        bool here);
 
 /* --- what to choose --- */
 

@@ -4,8 +4,8 @@ what='Where cycles go, by tasks in a chunk of obim: a road-like graph, all cores
 saw='Without chunks 80 to 90 % of the cycles are enqueuing and dequeuing; with larger ones that share goes
 down, but they are filled late, so that others find no work or worse work.'
 shape='with chunks of 64 enqueuing and dequeuing have a smaller share than with chunks of 1, in each panel'
-why='2 cores instead of 40: what is shared is contended less, and a chunk that fills is seldom missed. The small
-scale has 60,000 nodes: few tasks of a priority fill a chunk of 64.'
+why='2 cores instead of 40: what is shared is contended less, so that queues take less without chunks. With
+Delta 10 chunks of 64 do not fill: then one of the two threads finds no task at all.'
 axes='tasks in a chunk;% of cycles;panels stacked'
 measure() {
   for each in sssp:10 sssp:14 bfs:0; do

@@ -4,8 +4,8 @@ what='Where cycles go, all cores, as a share of those of obim (tuned)'
 saw='obim spends most cycles on good work if it is tuned; with a Delta too small on dequeuing and failing
 to; pmod is like tuned obim; the others spend 50 to 90 % on their queues.'
 shape='pmod spends a greater share on good work than spraylist in 9 of the 12 cases'
-why='2 cores instead of 40: fewer cache lines travel, so that the queues of the others cost less. At the small
-scale a run lasts milliseconds, and a thread that has to wait for its core counts as one without work.'
+why='2 cores instead of 40: fewer cache lines travel, so that the queues of the others cost less. On a
+busy machine a thread that has to wait for its core counts as one without work.'
 axes='scheduler;% of the cycles of obim;panels stacked'
 measure() {
   for case in $graph_cases; do

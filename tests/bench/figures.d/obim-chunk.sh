@@ -4,8 +4,8 @@ what='obim: speedup over one thread without chunks, against tasks in a chunk'
 saw='Chunks of 64 are best with the right Delta, of 16 with one too small; without chunks it is
 2 to 3 times slower.'
 shape='with all cores chunks of 64 are at least as fast as chunks of 1, with Delta 14'
-why='2 cores instead of 40: the lock of a bag is contended less, and chunks gain less. The small scale has
-60,000 nodes: few tasks of a priority fill a chunk of 64.'
+why='2 cores instead of 40: the lock of a bag is contended less, and chunks gain less; the best ones are the
+same.'
 axes='tasks in a chunk;speedup;panels logx'
 measure() {
   graph=$(case_graph road)

@@ -5,8 +5,8 @@ saw='obim, tuned where that matters, is fastest or nearly so, pmod within a few 
 tuning; obim as it comes fails on road graphs; multiqueue and reld are between, spraylist is last.'
 shape='with all cores pmod has at least 0.7 of the best speedup in 9 of the 12 cases'
 why='2 cores instead of 40, and graphs made up of the same kinds, which are smaller: the queues are
-contended less, so that the others fall behind less. At the small scale a run lasts milliseconds: what else
-the machine does decides.'
+contended less, so that the others fall behind less. A thread that has to wait for
+its core, as on a busy machine, holds up those with few queues more.'
 axes='threads;speedup;panels'
 measure() {
   # shellcheck disable=SC2046 # a list

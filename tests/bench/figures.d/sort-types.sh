@@ -4,8 +4,9 @@ what='Sorting by size of element: all, and waiting for the disk while merging'
 saw='Computing is hidden behind I/O for elements from 64 bytes on, where merging starts to wait;
 small elements take longer than the disks need.'
 shape='time per byte falls as records grow from 4 to 100 bytes'
-why='Our kernels sort numbers faster than those of 2003, so the disk rules from 8 bytes on
-where it is slow.'
+why='Our kernels sort numbers faster than those of 2003, so the disk rules from 4 bytes on. Records of
+more than 16 bytes are sorted by pointers: while their runs are formed, the disk stands still at times,
+so that forming takes a third longer than with numbers.'
 axes='bytes of an element;ns per byte;logx'
 measure() {
   bytes=$(size 67108864 4294967296)

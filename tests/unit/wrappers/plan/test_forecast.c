@@ -109,7 +109,8 @@ START_TEST(all_in_memory) {
   const struct forecast f = forecast_make(&c, whole, 2, NULL, 0);
   ck_assert(f.in_memory && f.ahead);
   ck_assert(f.read == 0 && f.written == 0);
-  NEAR(forecast_seconds(&f, &c, 1e9), f.beside + f.computing / K, 1e-9);
+  NEAR(forecast_seconds(&f, &c, 1e9, false), f.beside + f.computing / K, 1e-9);
+  NEAR(forecast_seconds(&f, &c, 1e9, true), f.beside + f.computing / K, 1e-9);
 }
 END_TEST
 
@@ -177,11 +178,50 @@ START_TEST(how_long_it_takes) {
   const struct forecast_case c = {.ranks = 8, .processes = 2, .k = 3};
   struct forecast f = {
       .read = 6e9, .written = 3e9, .computing = 12, .beside = 1, .ahead = true};
-  NEAR(forecast_seconds(&f, &c, 1e9), 10.0, 1e-9); /* the disks: 9 + 1 */
-  NEAR(forecast_seconds(&f, &c, 1e10), 3.0, 1e-9); /* the cores: 12 / 6 + 1 */
+  /* The disks: 9 + 1; the cores: 12 / 6 + 1. */
+  NEAR(forecast_seconds(&f, &c, 1e9, false), 10.0, 1e-9);
+  NEAR(forecast_seconds(&f, &c, 1e10, false), 3.0, 1e-9);
   f.ahead = false; /* 2 + 9 / 3 of one are less than 9 of the disks */
-  NEAR(forecast_seconds(&f, &c, 1e9), 10.0, 1e-9);
-  NEAR(forecast_seconds(&f, &c, 9e9), 1 + 2 + 1 / 3.0, 1e-9);
+  NEAR(forecast_seconds(&f, &c, 1e9, false), 10.0, 1e-9);
+  NEAR(forecast_seconds(&f, &c, 9e9, false), 1 + 2 + 1 / 3.0, 1e-9);
+  f.waited = 0.5e-9; /* 4.5 of what is moved, on the disks of the dry runs */
+  NEAR(forecast_seconds(&f, &c, 9e9, true), 1 + 2 + 4.5, 1e-9);
+  NEAR(forecast_seconds(&f, &c, 1e9, true), 10.0, 1e-9);
+}
+END_TEST
+
+/* A quarter of what the disks did in the dry runs was waited for. */
+START_TEST(what_is_waited_for) {
+  struct dry_run whole[2], tight[2];
+  for (int i = 0; i < 2; i++) {
+    whole[i] = run_of(full >> (5 - i), V, 2);
+    tight[i] = run_of(full >> (5 - i), V, 0.25);
+    tight[i].seconds += (tight[i].read + tight[i].written) / 4e9;
+  }
+  const struct forecast_case c = full_case(0.25);
+  const struct forecast f = forecast_make(&c, whole, 2, tight, 2);
+  NEAR(f.waited, 1 / 4e9, 0.01);
+  tight[1].seconds = 0.1; /* less than it computes */
+  ck_assert(forecast_make(&c, whole, 2, tight, 2).waited == 0);
+  ck_assert(forecast_make(&c, whole, 2, NULL, 0).waited == 0);
+}
+END_TEST
+
+/* Small messages are packed, and move nothing; a part of a context that goes
+   out once does so for all sizes. */
+START_TEST(what_a_superstep_moves) {
+  struct dry_run whole[2], tight[2];
+  for (int i = 0; i < 2; i++) {
+    whole[i] = run_of(full >> (5 - i), V, 2);
+    tight[i] = run_of(full >> (5 - i), V, 0.25);
+  }
+  tight[0].step[2].written /= 3; /* more than twice as much for the second */
+  tight[1].step[3].read /= 2;    /* and less */
+  const struct forecast_case c = full_case(0.25);
+  const struct dry_run truth = run_of(full, V, 0.25);
+  const struct forecast f = forecast_make(&c, whole, 2, tight, 2);
+  NEAR(f.step[2].written, truth.step[2].written, 0.01);
+  ck_assert(f.step[3].read < 0.5 * truth.step[3].read);
 }
 END_TEST
 
@@ -259,6 +299,8 @@ int main(void) {
                                 supersteps_that_differ,
                                 what_pems2_would_do,
                                 how_long_it_takes,
+                                what_is_waited_for,
+                                what_a_superstep_moves,
                                 how_contexts_shrink,
                                 ranks_alone,
                                 numbers_that_fit,

@@ -1,0 +1,11 @@
+# Draws ppq-workloads.dat; in this folder: gnuplot ppq-workloads.gp
+set terminal svg size 760, 480 font 'sans,13' background 'white'
+set output 'ppq-workloads.svg'; set grid; set key outside right top
+set xlabel "items"
+set ylabel "MiB per second"
+set logscale x 2
+set yrange [0:*]
+set title "The priority queue: four workloads, 8-byte items, against n, beside the sorter\n2015, Fig. 4, Tables 1 and 3; scale small, load 1.77 to 1.63 on 2 cores" noenhanced
+series = system("awk '!/^#/ && !seen[$1]++ { print $1 }' ppq-workloads.dat")
+plot for [s in series] sprintf("< awk '$1 == \"%s\"' ppq-workloads.dat", s) \
+  using 2:3 with linespoints linewidth 2 pointtype 7 pointsize 0.6 title s[strstrt(s, "/") + 1:] noenhanced

@@ -1,0 +1,11 @@
+# Draws thesis-cgm-prefix.dat; in this folder: gnuplot thesis-cgm-prefix.gp
+set terminal svg size 760, 480 font 'sans,13' background 'white'
+set output 'thesis-cgm-prefix.svg'; set grid; set key outside right top
+set xlabel "n"
+set ylabel "seconds"
+set logscale x 2
+set yrange [0:*]
+set title "CGM prefix sum, by driver\nPEMS2 thesis, 8.18 to 8.20; scale small, load 1.74 to 1.60 on 2 cores" noenhanced
+series = system("awk '!/^#/ && !seen[$1]++ { print $1 }' thesis-cgm-prefix.dat")
+plot for [s in series] sprintf("< awk '$1 == \"%s\"' thesis-cgm-prefix.dat", s) \
+  using 2:3 with linespoints linewidth 2 pointtype 7 pointsize 0.6 title s[strstrt(s, "/") + 1:] noenhanced
