@@ -228,6 +228,53 @@ static void copy(enum losers_form form, size_t size, struct losers_leaf *l,
   }
 }
 
+/* --- two sequences of pairs, where prefixes decide --- */
+
+/* While neither ends within AHEAD pairs, without branches that depend on keys.
+   Returns how many records that were. */
+RECORD_INLINE size_t gather_two_ahead(size_t size, struct losers_leaf *l,
+                                      size_t count, char *out) {
+  const struct losers_pair *a = (const void *)l[0].at;
+  const struct losers_pair *b = (const void *)l[1].at;
+  const struct losers_pair *const a_last = (const void *)l[0].end;
+  const struct losers_pair *const b_last = (const void *)l[1].end;
+  size_t done = 0;
+  while (done < count && a_last - a > AHEAD && b_last - b > AHEAD) {
+    const size_t a_left = (size_t)(a_last - a) - AHEAD;
+    const size_t b_left = (size_t)(b_last - b) - AHEAD;
+    size_t some = a_left < b_left ? a_left : b_left;
+    some = some < count - done ? some : count - done;
+    done += some;
+    for (; some > 0; some--, out += size) {
+      const bool second = b->prefix < a->prefix;
+      const struct losers_pair *const p = second ? b : a;
+      const char *const base = second ? l[1].base : l[0].base;
+      __builtin_prefetch(base + p[AHEAD].index * size);
+      __builtin_prefetch(base + p[AHEAD].index * size + size - 1);
+      record_copy(out, base + p->index * size, size);
+      a += !second;
+      b += second;
+    }
+  }
+  l[0].at = (const void *)a;
+  l[1].at = (const void *)b;
+  return done;
+}
+
+static size_t gather_two(const struct record_order *o, struct losers_leaf *leaf,
+                         size_t count, char *out) {
+  switch (o->size) {
+  case 24:
+    return gather_two_ahead(24, leaf, count, out);
+  case 32:
+    return gather_two_ahead(32, leaf, count, out);
+  default:
+    return o->size > LINE ? 0 : gather_two_ahead(o->size, leaf, count, out);
+  }
+}
+
+/* --- all --- */
+
 /* Leaves empty sequences out; returns how many stay. */
 static int compact(struct losers_leaf *leaf, int leaves) {
   int used = 0;
@@ -249,6 +296,11 @@ void losers_merge(const struct record_order *o, enum losers_form form,
   if (used == 1) {
     copy(form, o->size, leaf, count, out);
     return;
+  }
+  if (used == 2 && form == LOSERS_PAIRS && record_decides(o->kind)) {
+    const size_t done = gather_two(o, leaf, count, out);
+    count -= done;
+    out += done * o->size;
   }
   const struct tree t = {
       .o = o,

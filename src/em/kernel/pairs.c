@@ -33,6 +33,14 @@ void pairs_sort(struct losers_pair *pair, size_t n) {
   }
 }
 
+void pairs_sort_prefixes(struct losers_pair *pair, size_t n) {
+  if (n > FEW) {
+    radix_u128_high(pair, n);
+  } else {
+    insertion(pair, n);
+  }
+}
+
 /* --- of records with equal prefixes --- */
 
 /* Marks the first of those that are still equal. */

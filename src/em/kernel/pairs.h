@@ -14,6 +14,9 @@
    place, by radix.h. Thread-safe. */
 void pairs_sort(struct losers_pair *pair, size_t n);
 
+/* By prefixes only: equal ones in any order. */
+void pairs_sort_prefixes(struct losers_pair *pair, size_t n);
+
 /* Makes the pairs of `count` records from number `first` on, of those at
    `records`, and sorts them as the records are ordered, stably. Keys longer
    than a prefix are taken 8 bytes at a time, as far as records have them in

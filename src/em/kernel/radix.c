@@ -6,8 +6,11 @@
 enum {
   DIGIT_BITS = 8,
   DIGITS = 1 << DIGIT_BITS,
-  BLOCK = 64, /* words that are dealt at a time, at most */
-  FEW = 24,   /* words that are sorted by insertion */
+  BLOCK = 64,  /* words that are dealt at a time, at most */
+  FEW = 24,    /* words that are sorted by insertion */
+  SAMPLES = 4, /* words of a sample for each group, */
+  LARGE = 4,   /* and the share of a large group, in usual ones */
+  AT_ONCE = 8, /* words that are searched for together */
 };
 
 /* Bits of a number: 0 for 0. */
@@ -31,26 +34,58 @@ static void sum_up(uint32_t *count, size_t n) {
 #define WORD uint16_t
 #define NAME(x) x##_u16
 #include "em/kernel/radix_words.h"
-#undef WORD
-#undef NAME
 
 #define WORD uint32_t
 #define NAME(x) x##_u32
 #include "em/kernel/radix_words.h"
-#undef WORD
-#undef NAME
 
 #define WORD uint64_t
 #define NAME(x) x##_u64
 #include "em/kernel/radix_words.h"
-#undef WORD
-#undef NAME
 
 #define WORD unsigned __int128
-#define NAME(x) x##_u128
+#define KEY uint64_t
+#define KEY_OF(x) ((uint64_t)((x) >> 64))
+#define NAME(x) x##_high
 #include "em/kernel/radix_words.h"
-#undef WORD
-#undef NAME
+
+#define WORD unsigned __int128
+#define KEY uint64_t
+#define KEY_OF(x) ((uint64_t)(x))
+#define NAME(x) x##_low
+#include "em/kernel/radix_words.h"
+
+void radix_u16(void *words, size_t n) {
+  sort_all_u16(words, n);
+}
+
+void radix_u32(void *words, size_t n) {
+  sort_all_u32(words, n);
+}
+
+void radix_u64(void *words, size_t n) {
+  sort_all_u64(words, n);
+}
+
+void radix_u128_high(void *words, size_t n) {
+  sort_all_high(words, n);
+}
+
+/* By the higher halves first: few are equal, mostly, and numbers of one
+   register are faster to work with. */
+void radix_u128(void *words, size_t n) {
+  word_high *const a = words;
+  sort_all_high(words, n);
+  for (size_t begin = 0, end; begin < n; begin = end) {
+    const uint64_t high = (uint64_t)(a[begin] >> 64);
+    for (end = begin + 1; end < n && (uint64_t)(a[end] >> 64) == high;) {
+      end++;
+    }
+    if (end - begin > 1) {
+      sort_all_low(a + begin, end - begin);
+    }
+  }
+}
 
 /* Equal words cannot be told apart: it is enough to count them. */
 void radix_u8(void *words, size_t n) {

@@ -12,15 +12,19 @@
    to work in, and as many at most are used besides. Thread-safe.
 
    Words that do not fit in the room are dealt to groups by the highest bits in
-   which they differ: they fill blocks in the room, full blocks go to where
-   words were read already, and are put in order later. (So do Axtmann, Witt,
-   Ferizovic and Sanders, Engineering In-place Sorting Algorithms, 2022.) Those
-   that fit are sorted by two digits, as many of the highest bits as tell most
-   of them apart, the lower digit first, and by insertion at the end. */
+   which they differ, or, where most words would be in few groups, between
+   splitters from a sample: they fill blocks in the room, full blocks go to
+   where words were read already, and are put in order later. (So do Axtmann,
+   Witt, Ferizovic and Sanders, Engineering In-place Sorting Algorithms, 2022.)
+   Those that fit are sorted by two digits, as many of the highest bits as tell
+   most of them apart, the lower digit first, and by insertion at the end. */
 void radix_u8(void *words, size_t n);
 void radix_u16(void *words, size_t n);
 void radix_u32(void *words, size_t n);
 void radix_u64(void *words, size_t n);
 void radix_u128(void *words, size_t n);
+
+/* By the higher 64 bits only; equal ones in any order. */
+void radix_u128_high(void *words, size_t n);
 
 #endif

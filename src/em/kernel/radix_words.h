@@ -1,29 +1,35 @@
 /* A template: include it with WORD, a type of word, and NAME(x), the name of
-   x for it. See radix.h. */
+   x for it; and where words are ordered by a part of them, KEY, an unsigned
+   type, and KEY_OF(x), that part of a word x. See radix.h. */
+
+#ifndef KEY
+#define KEY WORD
+#define KEY_OF(x) (x)
+#endif
 
 typedef WORD NAME(word) __attribute__((aligned(1), may_alias));
 
 /* Words that fit in the room. */
 enum { NAME(MOST) = RADIX_ROOM / sizeof(WORD) };
 
-/* Words from `least` on that differ in their lowest bits only. */
+/* Keys from `least` on that differ in their lowest bits only. */
 typedef struct {
-  WORD least;
+  KEY least;
   int bits;
 } NAME(range);
 
 static NAME(range) NAME(range_of)(const NAME(word) * a, size_t n) {
-  WORD least = a[0], most = a[0];
+  KEY least = KEY_OF(a[0]), most = least;
   for (size_t i = 1; i < n; i++) {
-    const WORD x = a[i];
+    const KEY x = KEY_OF(a[i]);
     least = x < least ? x : least;
     most = x > most ? x : most;
   }
-  return (NAME(range)){least, width((WORD)(most - least))};
+  return (NAME(range)){least, width((KEY)(most - least))};
 }
 
-static inline size_t NAME(digit)(WORD x, WORD least, int shift) {
-  return (size_t)((WORD)(x - least) >> shift);
+static inline size_t NAME(digit)(WORD x, KEY least, int shift) {
+  return (size_t)((KEY)(KEY_OF(x) - least) >> shift);
 }
 
 /* By insertion; false if words had to move more than `patience` places, and
@@ -32,11 +38,11 @@ static bool NAME(insert)(NAME(word) * a, size_t n, size_t patience) {
   size_t moves = 0;
   for (size_t i = 1; i < n; i++) {
     const WORD x = a[i];
-    if (a[i - 1] <= x) {
+    if (KEY_OF(a[i - 1]) <= KEY_OF(x)) {
       continue;
     }
     size_t j = i;
-    for (; j > 0 && a[j - 1] > x; j--) {
+    for (; j > 0 && KEY_OF(a[j - 1]) > KEY_OF(x); j--) {
       a[j] = a[j - 1];
     }
     a[j] = x;
@@ -52,7 +58,7 @@ static bool NAME(insert)(NAME(word) * a, size_t n, size_t patience) {
 
 /* Two digits of `bits` bits each, above `shift` others. */
 static __attribute__((noinline)) void NAME(by_digits)(NAME(word) * a, size_t n,
-                                                      WORD least, int shift,
+                                                      KEY least, int shift,
                                                       int bits, WORD *room) {
   const size_t mask = ((size_t)1 << bits) - 1;
   uint32_t low[DIGITS], high[DIGITS];
@@ -75,17 +81,17 @@ static __attribute__((noinline)) void NAME(by_digits)(NAME(word) * a, size_t n,
   }
 }
 
-static void NAME(sort)(NAME(word) * a, size_t n, WORD *room);
+static void NAME(sort)(NAME(word) * a, size_t n, WORD *room, bool sampled);
 
 /* Sorts words that are in order above `shift` bits. */
-static void NAME(sort_ties)(NAME(word) * a, size_t n, WORD least, int shift,
+static void NAME(sort_ties)(NAME(word) * a, size_t n, KEY least, int shift,
                             WORD *room) {
   for (size_t begin = 0, end; begin < n; begin = end) {
     const size_t d = NAME(digit)(a[begin], least, shift);
     for (end = begin + 1; end < n && NAME(digit)(a[end], least, shift) == d;) {
       end++;
     }
-    NAME(sort)(a + begin, end - begin, room);
+    NAME(sort)(a + begin, end - begin, room, true);
   }
 }
 
@@ -105,35 +111,94 @@ static void NAME(sort_few)(NAME(word) * a, size_t n, NAME(range) r,
 /* --- many words: dealt to groups --- */
 
 /* Groups as they grow in the room, `block` words each, and before the words
-   that are still to be dealt, in full blocks. */
+   that are still to be dealt, in full blocks. A group is a digit, or what lies
+   between two neighbours of `tree`, ascending keys as a search tree: node i has
+   the children 2 i and 2 i + 1. */
 typedef struct {
   NAME(word) * a;
-  WORD least, *room;
-  int shift;
+  KEY least;
+  WORD *room;
+  int shift, levels;     /* levels of the tree: 0 if there is none */
   size_t groups, block;  /* powers of two */
   uint32_t next[DIGITS]; /* places in the room */
   size_t full[DIGITS];   /* blocks */
+  KEY tree[DIGITS];
 } NAME(deal);
 
-static void NAME(fill_blocks)(NAME(deal) * d, size_t n) {
+/* Of several words at once: each step waits for the one before. */
+static inline void NAME(search)(const NAME(deal) * d, const NAME(word) * a,
+                                size_t *to) {
+  KEY key[AT_ONCE];
+  size_t node[AT_ONCE];
+#pragma GCC unroll 8
+  for (int i = 0; i < AT_ONCE; i++) {
+    key[i] = KEY_OF(a[i]);
+    node[i] = 1;
+  }
+  for (int level = 0; level < d->levels; level++) {
+#pragma GCC unroll 8
+    for (int i = 0; i < AT_ONCE; i++) {
+      node[i] = 2 * node[i] + (d->tree[node[i]] < key[i]);
+    }
+  }
+#pragma GCC unroll 8
+  for (int i = 0; i < AT_ONCE; i++) {
+    to[i] = node[i] - d->groups;
+  }
+}
+
+static size_t NAME(group_of)(const NAME(deal) * d, WORD x) {
+  if (d->levels == 0) {
+    return NAME(digit)(x, d->least, d->shift);
+  }
+  size_t node = 1;
+  for (int level = 0; level < d->levels; level++) {
+    node = 2 * node + (d->tree[node] < KEY_OF(x));
+  }
+  return node - d->groups;
+}
+
+/* A word joins its group; where that makes a block full, it goes out. */
+static inline NAME(word) *
+    NAME(put)(NAME(deal) * d, WORD x, size_t to, NAME(word) * out) {
+  const size_t block = d->block;
+  uint32_t next = d->next[to];
+  d->room[next++] = x;
+  if ((next & (block - 1)) == 0) {
+    next -= (uint32_t)block;
+    memcpy(out, d->room + next, block * sizeof(WORD));
+    out += block;
+    d->full[to]++;
+  }
+  d->next[to] = next;
+  return out;
+}
+
+static void NAME(fill_by_digits)(NAME(deal) * d, size_t n) {
   const NAME(word) *const a = d->a;
   NAME(word) *out = d->a;
-  WORD *const room = d->room;
-  const WORD least = d->least;
+  const KEY least = d->least;
   const int shift = d->shift;
-  const size_t block = d->block;
   for (size_t i = 0; i < n; i++) {
     const WORD x = a[i];
-    const size_t to = NAME(digit)(x, least, shift);
-    uint32_t next = d->next[to];
-    room[next++] = x;
-    if ((next & (block - 1)) == 0) {
-      next -= (uint32_t)block;
-      memcpy(out, room + next, block * sizeof(WORD));
-      out += block;
-      d->full[to]++;
+    out = NAME(put)(d, x, NAME(digit)(x, least, shift), out);
+  }
+}
+
+static void NAME(fill_by_tree)(NAME(deal) * d, size_t n) {
+  const NAME(word) *const a = d->a;
+  NAME(word) *out = d->a;
+  const size_t most = n / AT_ONCE * AT_ONCE;
+  for (size_t i = 0; i < most; i += AT_ONCE) {
+    size_t to[AT_ONCE];
+    NAME(search)(d, a + i, to);
+    for (size_t j = 0; j < AT_ONCE; j++) {
+      out = NAME(put)(d, a[i + j], to[j], out);
     }
-    d->next[to] = next;
+  }
+  for (size_t i = most; i < n; i++) {
+    const WORD x = a[i];
+    out = NAME(put)(d, x, NAME(group_of)(d, x), out);
   }
 }
 
@@ -159,14 +224,14 @@ static void NAME(order_blocks)(const NAME(deal) * d) {
   for (size_t i = 0; i < d->groups; i++) {
     for (; at[i] < end[i]; at[i]++) {
       NAME(word) *const home = d->a + at[i] * d->block;
-      size_t to = NAME(digit)(home[0], d->least, d->shift);
+      size_t to = NAME(group_of)(d, home[0]);
       if (to == i) {
         continue;
       }
       memcpy(hand, home, bytes);
       do {
         NAME(exchange)(hand, d->a + at[to]++ * d->block, d->block);
-        to = NAME(digit)(hand[0], d->least, d->shift);
+        to = NAME(group_of)(d, hand[0]);
       } while (to != i);
       memcpy(home, hand, bytes);
     }
@@ -193,33 +258,90 @@ static void NAME(join_blocks)(const NAME(deal) * d, size_t n, size_t *begin) {
   }
 }
 
-static __attribute__((noinline)) void NAME(deal_out)(NAME(word) * a, size_t n,
-                                                     WORD least, int shift,
-                                                     size_t groups, WORD *room,
-                                                     size_t *begin) {
-  NAME(deal)
-  d = {.a = a,
-       .least = least,
-       .room = room,
-       .shift = shift,
-       .groups = groups,
-       .block = NAME(MOST) / groups};
-  d.block = d.block < BLOCK ? d.block : BLOCK;
+/* --- what groups are --- */
+
+/* Whether digits tell little of what a sorted sample has: many different words
+   are in groups that are larger than others. */
+static bool NAME(is_skewed)(const NAME(deal) * d, const NAME(word) * sample,
+                            size_t n) {
+  size_t hidden = 0;
+  for (size_t begin = 0, end; begin < n; begin = end) {
+    const size_t to = NAME(digit)(sample[begin], d->least, d->shift);
+    size_t different = 0;
+    for (end = begin + 1;
+         end < n && NAME(digit)(sample[end], d->least, d->shift) == to; end++) {
+      different += KEY_OF(sample[end]) != KEY_OF(sample[end - 1]);
+    }
+    hidden += end - begin > LARGE * (size_t)SAMPLES ? different : 0;
+  }
+  return hidden > n / 4;
+}
+
+/* A node of a tree of so many groups gets the splitter of that number. */
+static size_t NAME(splitter)(size_t node, size_t groups) {
+  const size_t first = (size_t)1 << (width(node) - 1); /* of its level */
+  return (2 * (node - first) + 1) * (groups / (2 * first));
+}
+
+/* Groups become ranges of words of which a sample has equally many, where that
+   is better than digits. */
+static void NAME(look_at_sample)(NAME(deal) * d, size_t n) {
+  NAME(word) *const sample = (NAME(word) *)(d->room + NAME(MOST) / 2);
+  const size_t some = d->groups * SAMPLES;
+  uint64_t random = n * UINT64_C(0x9e3779b97f4a7c15) + 1;
+  for (size_t i = 0; i < some; i++) {
+    random ^= random << 13;
+    random ^= random >> 7;
+    random ^= random << 17;
+    sample[i] = d->a[(size_t)((unsigned __int128)random * n >> 64)];
+  }
+  NAME(sort)(sample, some, d->room, false);
+  if (NAME(is_skewed)(d, sample, some)) {
+    d->levels = width(d->groups) - 1;
+    for (size_t i = 1; i < d->groups; i++) {
+      const size_t at = NAME(splitter)(i, d->groups);
+      d->tree[i] = KEY_OF(sample[at * SAMPLES - 1]);
+    }
+  }
+}
+
+/* True if the groups are not digits. */
+static __attribute__((noinline)) bool
+NAME(deal_out)(NAME(word) * a, size_t n, KEY least, int shift, size_t groups,
+               WORD *room, bool sampled, size_t *begin) {
+  NAME(deal) d;
+  d.a = a;
+  d.least = least;
+  d.room = room;
+  d.shift = shift;
+  d.levels = 0;
+  d.groups = groups;
+  d.block = NAME(MOST) / groups < BLOCK ? NAME(MOST) / groups : BLOCK;
+  if (sampled) {
+    NAME(look_at_sample)(&d, n);
+  }
   for (size_t i = 0; i < groups; i++) {
     d.next[i] = (uint32_t)(i * d.block);
+    d.full[i] = 0;
   }
-  NAME(fill_blocks)(&d, n);
+  if (d.levels) {
+    NAME(fill_by_tree)(&d, n);
+  } else {
+    NAME(fill_by_digits)(&d, n);
+  }
   NAME(order_blocks)(&d);
   NAME(join_blocks)(&d, n, begin);
+  return d.levels > 0;
 }
 
 static void NAME(sort_range)(NAME(word) * a, size_t n, NAME(range) r,
-                             WORD *room);
+                             WORD *room, bool sampled);
 
 /* Groups are to be about half as large as the room. The range of one that has
-   most words is looked at again: they may be close together. */
-static void NAME(sort_many)(NAME(word) * a, size_t n, NAME(range) r,
-                            WORD *room) {
+   most words is looked at again: they may be close together. It is dealt by
+   digits then, so that samples cannot mislead for ever. */
+static void NAME(sort_many)(NAME(word) * a, size_t n, NAME(range) r, WORD *room,
+                            bool sampled) {
   size_t begin[DIGITS + 1];
   int bits = width(n / NAME(MOST)) + 1;
   bits = bits < 4 ? 4 : bits;
@@ -227,14 +349,15 @@ static void NAME(sort_many)(NAME(word) * a, size_t n, NAME(range) r,
   bits = bits < r.bits ? bits : r.bits;
   const int shift = r.bits - bits;
   const size_t groups = (size_t)1 << bits;
-  NAME(deal_out)(a, n, r.least, shift, groups, room, begin);
+  const bool tree = NAME(deal_out)(a, n, r.least, shift, groups, room,
+                                   sampled && shift > 0, begin);
   for (size_t i = 0; shift > 0 && i < groups; i++) {
     const size_t some = begin[i + 1] - begin[i];
-    const NAME(range) part = {(WORD)(r.least + ((WORD)i << shift)), shift};
-    if (some > n / 2) {
-      NAME(sort)(a + begin[i], some, room);
+    const NAME(range) part = {(KEY)(r.least + ((KEY)i << shift)), shift};
+    if (tree || some > n / 2) {
+      NAME(sort)(a + begin[i], some, room, some <= n / 2);
     } else {
-      NAME(sort_range)(a + begin[i], some, part, room);
+      NAME(sort_range)(a + begin[i], some, part, room, true);
     }
   }
 }
@@ -242,28 +365,34 @@ static void NAME(sort_many)(NAME(word) * a, size_t n, NAME(range) r,
 /* --- all --- */
 
 static void NAME(sort_range)(NAME(word) * a, size_t n, NAME(range) r,
-                             WORD *room) {
+                             WORD *room, bool sampled) {
   if (n <= FEW) {
     NAME(insert)(a, n, n * n);
   } else if (n <= NAME(MOST)) {
     NAME(sort_few)(a, n, r, room);
   } else {
-    NAME(sort_many)(a, n, r, room);
+    NAME(sort_many)(a, n, r, room, sampled);
   }
 }
 
-static void NAME(sort)(NAME(word) * a, size_t n, WORD *room) {
+/* `sampled`: whether many words may be dealt by a sample. */
+static void NAME(sort)(NAME(word) * a, size_t n, WORD *room, bool sampled) {
   if (n <= FEW) {
     NAME(insert)(a, n, n * n);
     return;
   }
   const NAME(range) r = NAME(range_of)(a, n);
   if (r.bits > 0) {
-    NAME(sort_range)(a, n, r, room);
+    NAME(sort_range)(a, n, r, room, sampled);
   }
 }
 
-void NAME(radix)(void *words, size_t n) {
+static __attribute__((noinline)) void NAME(sort_all)(NAME(word) * a, size_t n) {
   _Alignas(64) WORD room[NAME(MOST)];
-  NAME(sort)(words, n, room);
+  NAME(sort)(a, n, room, true);
 }
+
+#undef WORD
+#undef NAME
+#undef KEY
+#undef KEY_OF

@@ -155,6 +155,7 @@ static void sort_group(const struct sorting *t, line_slot *slot, size_t n,
   const uint64_t word = slot[0].prefix;
   const bool may_end = ((t->s->descending ? ~word : word) & 255) == 0;
   if (may_end && all_end(t->s, slot, n, depth)) {
+    pairs_sort(slot, n); /* by places */
     if (t->ties) {
       t->ties(t->arg, slot, n);
     }
@@ -186,7 +187,7 @@ static void sort_words(const struct sorting *t, line_slot *slot, size_t n,
          ((slot[0].prefix ^ turn) & 255) != 0) {
     depth += WORD;
   }
-  pairs_sort(slot, n);
+  pairs_sort_prefixes(slot, n);
   for (size_t i = 0, j; i < n; i = j) {
     const uint64_t prefix = slot[i].prefix;
     for (j = i + 1; j < n && slot[j].prefix == prefix; j++) {

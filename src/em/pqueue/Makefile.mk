@@ -27,6 +27,7 @@ UNIT_TESTS += \
   tests/unit/em/pqueue/test_memory_arrays \
   tests/unit/em/pqueue/test_pqueue \
   tests/unit/em/pqueue/test_pqueue_budget \
+  tests/unit/em/pqueue/test_pqueue_lane \
   tests/unit/em/pqueue/test_pqueue_plan \
   tests/unit/em/pqueue/test_pqueue_random \
   tests/unit/em/pqueue/test_pqueue_shortage

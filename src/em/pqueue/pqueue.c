@@ -261,6 +261,7 @@ int pems_pqueue_bulk_push_end(struct pems_pqueue *queue,
     failed = pqueue_push(q, q->lane[i].records, q->lane[i].n, &e);
     add(q, failed ? 0 : q->lane[i].n);
   }
+  pqueue_lanes_end(q);
   return end(q, failed, &e, error);
 }
 

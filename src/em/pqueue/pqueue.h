@@ -82,6 +82,8 @@ struct pems_pqueue {
   struct pqueue_area area;
   struct pqueue_lane *lane; /* one per thread */
   char *lanes;              /* their memory */
+  char *large_lanes;        /* a range for those of a large bulk, or NULL */
+  size_t large_bytes;       /* of it */
   struct memory_arrays arrays;
   struct pqueue_buffer buffer;
   struct disk_arrays *external;
@@ -173,8 +175,12 @@ void pqueue_merge_pieces(struct pems_pqueue *q, int pieces, size_t there,
 
 /* --- pqueue_lane.c: what threads push --- */
 
-/* A bulk of about n records begins (0: nobody knows): all lanes are empty. */
+/* A bulk of about n records begins (0: nobody knows): all lanes are empty.
+   Lanes that hold all go to the area whole, in the order of the threads: where
+   these share out a bulk that is in order, so is the area. */
 void pqueue_lanes_begin(struct pems_pqueue *q, uint64_t n);
+/* It is over, and the lanes are empty again. */
+void pqueue_lanes_end(struct pems_pqueue *q);
 
 /* --- pqueue_flush.c: to the disks --- */
 

@@ -162,10 +162,11 @@ int pqueue_plan(struct pqueue_plan *plan, const struct pems_pqueue_options *o,
              2 * ARRAYS_SPARE;
   p.work_each = parallel_merge_work(&o->record, kernel, p.pieces);
   const uint64_t taken = beside(&p, o, blocks);
-  if (o->memory < taken ||
-      o->memory - taken < arena_least(&p, o, kernel) + lists_least(o, blocks)) {
+  const uint64_t least = arena_least(&p, o, kernel) + lists_least(o, blocks);
+  if (o->memory < taken || o->memory - taken < least) {
     return ENOMEM;
   }
+  p.least_bytes = (size_t)least;
   p.room_bytes = (size_t)(o->memory - taken) / p.unit * p.unit;
   plan_disk(&p, o);
   *plan = p;

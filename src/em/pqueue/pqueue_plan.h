@@ -12,6 +12,7 @@ struct pqueue_plan {
   size_t block;                /* B in bytes */
   size_t unit;                 /* of the arena */
   size_t room_bytes;           /* of the arena */
+  size_t least_bytes;          /* without which it does not work */
   size_t lane_records;         /* of each thread */
   size_t reserve_blocks;       /* for writing merged arrays: even */
   size_t heap, extract_buffer; /* bytes */

@@ -15,6 +15,14 @@
 #define BESIDE_DISK 8
 /* Where the number of runs is not known. */
 #define USUAL_BLOCKS 128
+/* Smaller blocks take longer to ask for than to move; they are used only if
+   more passes do not help, either. */
+#define SMALL_BLOCK ((size_t)16 << 10)
+#define MOST_PASSES 4
+/* Bytes per block of the prediction, its order and the disks; of the memory,
+   all lists of blocks. */
+#define PREDICTED_BYTES 64
+#define LISTS_SHARE 4
 /* Of the memory, and in bytes: blocks that records are copied to. */
 #define EMIT_SHARE 16
 #define MOST_EMITTED ((uint64_t)32 << 20)
@@ -56,22 +64,59 @@ static size_t least_block(const struct pems_sort_options *o) {
   return units(o->record.size);
 }
 
-/* The largest power of two that leaves a merge its buffers. */
-static size_t choose_block(const struct pems_sort_options *o, int disks) {
-  if (o->block) {
-    return o->block;
-  }
-  const uint64_t half = o->memory / 2 + 1;
-  const uint64_t bytes = o->count * o->record.size;
-  const uint64_t runs = bytes ? divided_up(bytes, half) + 1 : 0;
-  const uint64_t wanted =
-      runs ? 3 * runs + BESIDE + BESIDE_DISK * (uint64_t)disks : USUAL_BLOCKS;
+/* The largest power of two of which the memory of a merge has so many. */
+static size_t block_of(const struct pems_sort_options *o, uint64_t wanted) {
   size_t block = LARGEST_BLOCK;
   while (block > SMALLEST_BLOCK &&
          (o->merge_memory / block < wanted || o->memory / block < 2 * BESIDE)) {
     block /= 2;
   }
   return block > least_block(o) ? block : least_block(o);
+}
+
+/* Whether blocks are worth a request each, and a merge's lists of them leave it
+   most of its memory. */
+static bool block_pays(const struct pems_sort_options *o, size_t block) {
+  const uint64_t each =
+      PREDICTED_BYTES + 2 * (sizeof(struct pems_block) + o->record.size);
+  return block >= SMALL_BLOCK &&
+         divided_up(o->count, sort_per_block(o, block)) <
+             o->merge_memory / LISTS_SHARE / each;
+}
+
+/* How many must be merged at once, so that one run is left after so many
+   passes. */
+static uint64_t merged_at_once(uint64_t runs, int passes) {
+  uint64_t at_once = 1;
+  for (uint64_t all = 0; all < runs;) {
+    at_once++;
+    all = at_once;
+    for (int i = 1; i < passes && all < runs; i++) {
+      all *= at_once;
+    }
+  }
+  return at_once;
+}
+
+/* As large as one merge of all runs allows, or else, where that is too small,
+   several. */
+static size_t choose_block(const struct pems_sort_options *o, int disks) {
+  const uint64_t beside = BESIDE + BESIDE_DISK * (uint64_t)disks;
+  if (o->block) {
+    return o->block;
+  }
+  if (!o->count) {
+    return block_of(o, USUAL_BLOCKS);
+  }
+  const uint64_t bytes = o->count * o->record.size;
+  const uint64_t runs = divided_up(bytes, o->memory / 2 + 1) + 1;
+  const size_t once = block_of(o, 3 * runs + beside);
+  size_t block = once;
+  for (int passes = 2; passes <= MOST_PASSES && !block_pays(o, block);
+       passes++) {
+    block = block_of(o, 3 * merged_at_once(runs, passes) + beside);
+  }
+  return block_pays(o, block) ? block : once;
 }
 
 /* Bytes that forming runs of n records takes. */
@@ -178,8 +223,6 @@ int sort_plan(struct sort_plan *plan, const struct pems_sort_options *o,
 
 /* Counts of pieces are ints. */
 #define MOST_PIECES ((uint64_t)1 << 28)
-/* Bytes per block of the prediction, its order and the disks. */
-#define PREDICTED_BYTES 64
 
 /* And where it writes runs: the list of their blocks, too. */
 #define LISTED_BYTES sizeof(struct pems_block)

@@ -29,6 +29,21 @@ static uint64_t prefix_of(int shape, uint64_t i, uint64_t n) {
   }
 }
 
+/* Of n pairs in the opposite order. */
+static void check_prefixes(struct losers_pair *pair,
+                           const struct losers_pair *want, size_t n) {
+  for (size_t i = 0; i < n / 2; i++) {
+    pair[i] = want[n - 1 - i];
+    pair[n - 1 - i] = want[i];
+  }
+  pairs_sort_prefixes(pair, n);
+  for (size_t i = 1; i < n; i++) {
+    ck_assert_uint_le(pair[i - 1].prefix, pair[i].prefix);
+  }
+  qsort(pair, n, sizeof(*pair), by_number);
+  ck_assert_int_eq(memcmp(pair, want, n * sizeof(*want)), 0);
+}
+
 static void check_pairs(int shape) {
   enum { N = 5000 };
   static struct losers_pair pair[N], want[N];
@@ -41,6 +56,7 @@ static void check_pairs(int shape) {
     qsort(want, n, sizeof(*want), by_number);
     pairs_sort(pair, n);
     ck_assert_int_eq(memcmp(pair, want, n * sizeof(*want)), 0);
+    check_prefixes(pair, want, n);
   }
 }
 

@@ -139,6 +139,25 @@ START_TEST(too_many_runs_are_merged_in_parts) {
 }
 END_TEST
 
+/* Blocks for one merge of all runs would be of 4 KiB, and their lists larger
+   than the memory. */
+START_TEST(many_runs_are_merged_twice_in_larger_blocks) {
+  struct pems_sort_options o = options(8, 16 * MIB);
+  const struct kernel *const kernel = kernel_find(&o.record, NULL);
+  struct sort_merge_plan m;
+  struct sort_plan p;
+  o.count = (uint64_t)1 << 30;
+  ck_assert_int_eq(sort_plan(&p, &o, kernel, 1), 0);
+  const uint64_t runs = o.count / p.per_run + 1;
+  ck_assert_uint_ge(p.block, 16384);
+  ck_assert_int_eq(
+      sort_merge_plan(&m, &o, kernel, 1, p.block, runs, o.count * 8 / p.block),
+      0);
+  ck_assert_uint_lt(m.runs, runs);
+  ck_assert_uint_ge(m.runs * m.runs, runs);
+}
+END_TEST
+
 START_TEST(buffers_asked_for_are_given_as_far_as_they_fit) {
   struct pems_sort_options o = options(100, 16 * MIB);
   const struct kernel *const kernel = kernel_find(&o.record, NULL);
@@ -170,6 +189,7 @@ int main(void) {
   tcase_add_test(t, too_little_memory_is_refused);
   tcase_add_loop_test(t, merges_share_out_their_buffers, 0, all);
   tcase_add_test(t, too_many_runs_are_merged_in_parts);
+  tcase_add_test(t, many_runs_are_merged_twice_in_larger_blocks);
   tcase_add_test(t, buffers_asked_for_are_given_as_far_as_they_fit);
   suite_add_tcase(s, t);
   return check_run(s);
