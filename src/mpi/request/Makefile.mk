@@ -6,6 +6,8 @@ libpemscore_la_SOURCES += \
   src/mpi/request/persistent.c \
   src/mpi/request/request.c \
   src/mpi/request/request.h \
+  src/mpi/request/requests.c \
+  src/mpi/request/requests.h \
   src/mpi/request/wait.c
 UNIT_TESTS += \
   tests/unit/mpi/request/test_request_shortage
