@@ -1,6 +1,7 @@
 #include "mpi/request/request.h"
 
 #include "base/need.h"
+#include "context/residency/awaited.h"
 #include "disk/paged.h"
 #include "mpi/request/requests.h"
 #include "mpi_abi/functions.h"
@@ -183,6 +184,9 @@ void request_done_locked(struct request *r) {
   if (r->awaited) {
     struct arrivals *a = r->awaited;
     r->awaited = NULL;
+    if (r->vp->context) {
+      awaited_came(r->vp->context, r->partner);
+    }
     one_came_locked(a, r->vp, r->beside);
   }
   if (!asleep) {
@@ -315,6 +319,7 @@ void requests_end(const char *function) {
     for (struct request *r = rank->requests; r; r = r->next) {
       if (r->freed && !r->done) {
         r->awaited = &a;
+        r->partner = AWAITED_NOTHING;
         a.awaited++;
       }
     }

@@ -77,6 +77,8 @@ struct arrivals {
   struct run_queue_waiting waiting;
   int awaited; /* of them to be done before it is woken */
   int more;    /* of them that may be done after that */
+  bool any;    /* the first of several is enough */
+  bool known;  /* residency knows of them (residency/awaited.h) */
 };
 
 struct request {
@@ -94,6 +96,7 @@ struct request {
   atomic_bool done; /* all that others have to do for it has been done: they do
                        not look at it any more */
   struct arrivals *awaited; /* a thread of its VP sleeps until it is, */
+  int partner;              /* for whom, then: residency/awaited.h */
   bool beside;              /* or for others, and may ask for this one next */
   bool freed;               /* MPI_Request_free: its VP removes it when done */
   struct request *gone;     /* in rank->gone */

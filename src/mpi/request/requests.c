@@ -1,11 +1,23 @@
 #include "mpi/request/requests.h"
 
+#include "context/residency/awaited.h"
 #include "context/residency/residency.h"
+#include "mpi/request/partner.h"
 #include "vp/dispatch.h"
 
 struct request *requests_at(struct requests all, int i) {
   struct request *const r = all.own ? all.own[i] : request_of(all.handles[i]);
   return r && r->active ? r : NULL;
+}
+
+/* a's thread sleeps for r; and residency learns whom it waits for. */
+static void expect_locked(struct request *r, struct arrivals *a) {
+  r->awaited = a;
+  r->partner = AWAITED_NOTHING;
+  if (a->known) {
+    r->partner = a->any ? AWAITED_ANY : partner_of(r);
+    awaited_add(r->vp->context, r->partner);
+  }
 }
 
 /* Others that the VP has under way: programs that wait for one request after
@@ -19,7 +31,7 @@ static int await_beside_locked(struct rank *rank, struct arrivals *a) {
   }
   for (int i = 0; r && i < LOOK; i++, r = r->next) {
     if (r->active && !r->done && !r->freed && !r->whole && !r->awaited) {
-      r->awaited = a;
+      expect_locked(r, a);
       r->beside = true;
       n++;
     }
@@ -38,59 +50,6 @@ static void no_more_beside_locked(struct rank *rank, const struct arrivals *a,
   }
 }
 
-/* Who it waits for, seen from its own rank: of those that wait in one function
-   for one neighbour after another, what comes then is told apart. */
-static uint64_t awaits_locked(const struct request *r) {
-  struct request_reason why = {.peer = PEER_NONE};
-  if (!r || !r->class->tell || !r->comm) {
-    return 0;
-  }
-  r->class->tell(r, &why);
-  const int size = r->comm->team->size;
-  const int apart =
-      why.peer < 0 ? size : (why.peer - r->comm->peer + size) % size;
-  return why.coll ? 0
-                  : 1 + (uint64_t)(unsigned)apart +
-                        ((uint64_t)(unsigned)why.tag << 32);
-}
-
-/* Sleeps until `enough` of them are done; false if the call is to be left. */
-static bool await(struct requests all, int enough, const char *what) {
-  struct vp *vp = comm_me();
-  struct arrivals a = {.awaited = enough};
-  const struct request *first = NULL; /* that is not done */
-  int left = 0;
-  run_queue_lock();
-  for (int i = 0; i < all.n; i++) {
-    struct request *r = requests_at(all, i);
-    if (r && r->done) {
-      a.awaited--;
-    } else if (r) {
-      r->awaited = &a;
-      first = first ? first : r;
-      left++;
-    }
-  }
-  const int beside = await_beside_locked(vp->mpi, &a);
-  a.more = left - a.awaited + beside;
-  bool stays = true;
-  while (a.awaited > 0 && stays) {
-    if (vp->context) {
-      vp->context->awaits = awaits_locked(first);
-    }
-    stays = run_queue_wait_or_leave_locked(vp, &a.waiting, what);
-  }
-  no_more_beside_locked(vp->mpi, &a, beside);
-  for (int i = 0; i < all.n; i++) {
-    struct request *r = requests_at(all, i);
-    if (r && r->awaited) {
-      r->awaited = NULL;
-    }
-  }
-  run_queue_unlock();
-  return stays;
-}
-
 /* How many there are to wait for, and how many of them are done. */
 int requests_count(struct requests all, int *done) {
   int active = 0;
@@ -101,6 +60,58 @@ int requests_count(struct requests all, int *done) {
     *done += r && request_is_done(r);
   }
   return active;
+}
+
+/* Returns the first that is not done. */
+static const struct request *expect_all_locked(struct requests all,
+                                               struct arrivals *a) {
+  const struct request *first = NULL;
+  for (int i = 0; i < all.n; i++) {
+    struct request *r = requests_at(all, i);
+    if (r && !r->done) {
+      expect_locked(r, a);
+      first = first ? first : r;
+    }
+  }
+  return first;
+}
+
+static void expect_none_locked(struct requests all, const struct vp *vp) {
+  if (vp->context) {
+    awaited_none(vp->context);
+  }
+  for (int i = 0; i < all.n; i++) {
+    struct request *r = requests_at(all, i);
+    if (r && r->awaited) {
+      r->awaited = NULL;
+    }
+  }
+}
+
+/* Sleeps until `enough` of them are done; false if the call is to be left. */
+static bool await(struct requests all, int enough, const char *what) {
+  struct vp *vp = comm_me();
+  struct arrivals a = {.known =
+                           vp->context && !vp->shared && contexts_crowded()};
+  int done;
+  run_queue_lock();
+  const int left = requests_count(all, &done) - done;
+  a.awaited = enough - done;
+  a.any = a.awaited < left;
+  const struct request *const first = expect_all_locked(all, &a);
+  const int beside = await_beside_locked(vp->mpi, &a);
+  a.more = left - a.awaited + beside;
+  bool stays = true;
+  while (a.awaited > 0 && stays) {
+    if (vp->context) {
+      vp->context->awaits = partner_apart(first);
+    }
+    stays = run_queue_wait_or_leave_locked(vp, &a.waiting, what);
+  }
+  no_more_beside_locked(vp->mpi, &a, beside);
+  expect_none_locked(all, vp);
+  run_queue_unlock();
+  return stays;
 }
 
 static void pause_a_moment(void) {
