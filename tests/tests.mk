@@ -43,6 +43,8 @@ MPI_TESTS = \
   tests/mpi/bcast.c \
   tests/mpi/buffers.c \
   tests/mpi/boundary.c \
+  tests/mpi/bystander.c \
+  tests/mpi/bystander_count.sh \
   tests/mpi/cart.c \
   tests/mpi/communicators.c \
   tests/mpi/coroutines.c \

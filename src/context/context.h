@@ -108,6 +108,20 @@ struct context_stay {
   uint64_t faults, major, system_ns, delay_ns, wall_ns, cpu_ns;
 };
 
+enum { CONTEXT_AWAITED = 16 };
+
+/* What residency/awaited.c knows of whom a context's VP waits for. Zeroed:
+   nothing. Changed under the scheduler's lock, read under the residency lock,
+   which alone guards the last two. */
+struct context_awaited {
+  _Atomic bool known;
+  _Atomic int n;    /* that it waits for yet */
+  _Atomic int kept; /* of them, those that are in `who` */
+  _Atomic int who[CONTEXT_AWAITED];
+  int frees;        /* contexts in memory that wait for this one alone, */
+  uint64_t counted; /* when they were counted last */
+};
+
 /* How much of a context is watched while it is in memory. */
 enum context_track_share {
   TRACK_NONE,
@@ -167,6 +181,7 @@ struct context {
   bool quiet;           /* its VP waits, and all threads of its program sleep */
   uint64_t busy_until;  /* clock_ns: they did not; nobody asks again before */
   struct policy_use use;
+  struct context_awaited awaited;
   bool idle;     /* its VP waits, and it is charged what it has touched: not
                     what it may touch when that runs */
   bool measured; /* that has been looked at since its VP ran */

@@ -16,6 +16,15 @@ struct policy_use {
   bool wanted;        /* its VP is ready to run */
   uint64_t turn;      /* of its VP, when that was made ready last */
   uint64_t last_used; /* grows with each use of any context */
+  /* Of one whose VP waits, when one has to leave memory: how far those are that
+     it waits for from what it waits for, and how many. */
+  unsigned far;
+  int missing;
+  /* Of one whose VP is ready, when one is to come in: VPs in memory that wait
+     for this one alone; and have others come before it for long? */
+  int frees;
+  bool overdue;
+  uint64_t since; /* contexts that had come in when its VP was made ready */
 };
 
 struct policy {
@@ -30,6 +39,8 @@ struct policy {
   /* A VP that waits in a collective call runs again before those that have not
      come to it: what they send may wait for it. */
   bool receivers_first;
+  /* Is a, rather than b, to come in, where neither is urgent? */
+  bool (*load_rather)(const struct policy_use *a, const struct policy_use *b);
   /* Is a, rather than b, to leave memory? */
   bool (*evict_rather)(const struct policy_use *a, const struct policy_use *b);
 };

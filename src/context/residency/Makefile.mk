@@ -1,4 +1,6 @@
 libpemscore_la_SOURCES += \
+  src/context/residency/awaited.c \
+  src/context/residency/awaited.h \
   src/context/residency/density.c \
   src/context/residency/density.h \
   src/context/residency/footprint.c \
@@ -31,6 +33,7 @@ libpemscore_la_SOURCES += \
   src/context/residency/way.h
 
 UNIT_TESTS += \
+  tests/unit/context/residency/test_awaited \
   tests/unit/context/residency/test_density \
   tests/unit/context/residency/test_footprint \
   tests/unit/context/residency/test_frames \

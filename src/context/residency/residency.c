@@ -6,6 +6,7 @@
 #include "context/granule.h"
 #include "context/internal.h"
 #include "context/late_frees.h"
+#include "context/residency/awaited.h"
 #include "context/residency/ledger.h"
 #include "context/residency/room.h"
 #include "context/residency/segment.h"
@@ -18,8 +19,9 @@
 #include <errno.h>
 
 static struct {
-  int *coming; /* contexts that come in now, by the disk on which they
-                  lie, if they lie on one */
+  uint64_t loads; /* contexts that have come in */
+  int *coming;    /* contexts that come in now, by the disk on which they
+                     lie, if they lie on one */
   bool ending;
 } residency;
 
@@ -120,8 +122,8 @@ static int coming_from_locked(int disk) {
   return disk >= 0 ? residency.coming[disk] : 0;
 }
 
-/* Is a to come in before b? By turn; but where the order leaves a choice, first
-   from a disk that is idle. */
+/* Is a to come in before b? As the policy says; but where the order leaves a
+   choice, first from a disk that is idle. */
 static bool load_rather_locked(const struct context *a,
                                const struct context *b) {
   const int da = store_home(a);
@@ -133,8 +135,15 @@ static bool load_rather_locked(const struct context *a,
       return na < nb;
     }
   }
-  return victim_urgent(a) != victim_urgent(b) ? victim_urgent(a)
-                                              : a->use.turn < b->use.turn;
+  return victim_urgent(a) != victim_urgent(b)
+             ? victim_urgent(a)
+             : contexts.policy->load_rather(&a->use, &b->use);
+}
+
+/* What the policy compares. Nobody is passed over for ever. */
+static void look_locked(struct context *c) {
+  c->use.frees = awaited_frees_locked(c);
+  c->use.overdue = residency.loads - c->use.since > 2 * (uint64_t)contexts.n;
 }
 
 /* The context that is to be ready next, unless enough wait for a slot already;
@@ -143,11 +152,13 @@ static struct context *find_next_locked(int *ahead) {
   struct context *next = NULL;
   uint64_t first = UINT64_MAX; /* turn among those that are in memory */
   *ahead = 0;
+  awaited_count_locked();
   for (int i = 0; i < contexts.n; i++) {
     struct context *c = &contexts.item[i];
     if (!c->use.wanted && !c->borrowers) {
       continue;
     }
+    look_locked(c);
     if (ledger_ready_locked(c) || c->state == CONTEXT_COMING) {
       ++*ahead;
       first = c->use.turn < first ? c->use.turn : first;
@@ -193,6 +204,7 @@ static enum residency_move admit_locked(struct context *next, uint64_t more) {
     ledger_tell_locked();
     return MOVE_READY;
   }
+  residency.loads++;
   ledger.untaken += more;
   ledger.out--;
   count_coming_locked(next, 1);
@@ -295,6 +307,7 @@ bool context_want(struct context *c, uint64_t turn) {
   ledger_lock();
   c->use.wanted = true;
   c->use.turn = turn;
+  c->use.since = residency.loads;
   const bool in = ledger_ready_locked(c);
   if (!in) {
     ledger_tell_movers_locked();

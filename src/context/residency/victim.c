@@ -2,6 +2,7 @@
 
 #include "base/message.h"
 #include "context/internal.h"
+#include "context/residency/awaited.h"
 #include "context/residency/footprint.h"
 #include "context/residency/ledger.h"
 #include "context/residency/segment.h"
@@ -203,6 +204,7 @@ static struct context *search_locked(const struct context *next, bool stuck,
     struct context *c = &contexts.item[i];
     if (victim_possible_locked(c) && may_go_for_locked(c, next, stuck) &&
         c->charge >= least && !is_refused_locked(c, now)) {
+      awaited_look_locked(c);
       *together += c->charge;
       best = !best || rather_locked(c, best) ? c : best;
     }

@@ -1,6 +1,9 @@
 /* MPI_Probe and its kin, and receiving what MPI_Mprobe has taken. */
+#include "context/residency/awaited.h"
+#include "context/residency/residency.h"
 #include "mpi/check/check_arguments.h"
 #include "mpi/p2p/receive.h"
+#include "mpi/request/partner.h"
 #include "mpi_abi/functions.h"
 #include "mpi_below/real.h"
 
@@ -20,6 +23,16 @@ static struct endpoint *endpoint_mine(const struct comm *comm) {
   return endpoint_of(comm->team, comm->index);
 }
 
+/* Contexts that have to leave are chosen by who waits for whom. */
+static void await_locked(const struct comm *comm, int source) {
+  const struct vp *const vp = comm->vp;
+  if (vp->context && !vp->shared && contexts_crowded()) {
+    awaited_add(vp->context, partner_at(comm, source == MPI_ANY_SOURCE
+                                                  ? PEER_ANY
+                                                  : comm->first_peer + source));
+  }
+}
+
 /* With the lock: waits for a letter, which stays where it is. NULL if the call
    is to be left. */
 static struct letter *await_letter_locked(struct comm *comm,
@@ -29,6 +42,7 @@ static struct letter *await_letter_locked(struct comm *comm,
   struct endpoint_probe own = {.next = e->probes, .wanted = *p};
   struct letter *l;
   e->probes = &own;
+  await_locked(comm, p->source);
   while (!(l = endpoint_find_locked(e, p)) &&
          run_queue_wait_or_leave_locked(comm->vp, &own.waiting, function)) {
   }
@@ -37,6 +51,9 @@ static struct letter *await_letter_locked(struct comm *comm,
     link = &(*link)->next;
   }
   *link = own.next;
+  if (comm->vp->context) {
+    awaited_none(comm->vp->context);
+  }
   return l;
 }
 

@@ -6,6 +6,7 @@
 #include "mpi/datatype/named.h"
 #include "mpi/p2p/outgoing.h"
 #include "mpi/request/composite.h"
+#include "mpi/request/requests.h"
 #include "mpi_abi/functions.h"
 
 int pems_Recv(void *buffer, MPI_Count count, MPI_Datatype type, int from,

@@ -77,6 +77,8 @@ struct arrivals {
   struct run_queue_waiting waiting;
   int awaited; /* of them to be done before it is woken */
   int more;    /* of them that may be done after that */
+  bool any;    /* the first of several is enough */
+  bool known;  /* residency knows of them (residency/awaited.h) */
 };
 
 struct request {
@@ -94,6 +96,7 @@ struct request {
   atomic_bool done; /* all that others have to do for it has been done: they do
                        not look at it any more */
   struct arrivals *awaited; /* a thread of its VP sleeps until it is, */
+  int partner;              /* for whom, then: residency/awaited.h */
   bool beside;              /* or for others, and may ask for this one next */
   bool freed;               /* MPI_Request_free: its VP removes it when done */
   struct request *gone;     /* in rank->gone */
@@ -175,31 +178,9 @@ void request_status_set(MPI_Status *status,
 /* What MPI says of nothing. */
 struct request_result request_result_empty(void);
 
-/* What calls that wait and ask look at: n handles of the program's, or n
-   requests of pems's own; the other is NULL. Those that are null, inactive or
-   foreign are skipped. */
-struct requests {
-  const MPI_Request *handles;
-  struct request *const *own;
-  int n;
-};
-static inline struct requests requests_of(const MPI_Request *handles, int n) {
-  return (struct requests){handles, NULL, n};
-}
 static inline bool request_is_done(const struct request *r) {
   return atomic_load_explicit(&r->done, memory_order_acquire);
 }
-/* The request at a place, or NULL: there is nothing to wait for. */
-struct request *request_at(struct requests all, int i);
-/* How many there are to wait for, and how many of them are done. */
-int requests_count(struct requests all, int *done);
-/* The place of the first that is done, or -1. */
-int requests_first_done(struct requests all);
-/* Waits until all are done; false if the call is to be left. */
-bool requests_await_all(struct requests all, const char *function);
-/* Waits until one is done: its place, or MPI_UNDEFINED if there is none, or
-   VP_LEFT. */
-int requests_await_any(struct requests all, const char *function);
 /* What is left to do for one that is done, once. */
 void request_finish(struct request *r);
 /* Frees one that nobody else knows of, begun or not: its VP, without the lock.

@@ -1,5 +1,5 @@
 /* MPI_Wait, MPI_Test and their kin. */
-#include "mpi/request/request.h"
+#include "mpi/request/requests.h"
 #include "mpi_abi/functions.h"
 
 /* Reports one end: of a persistent request the round, of others all. */
@@ -67,7 +67,7 @@ static int check_requests(const MPI_Request *handles, int n) {
 /* One that is done. */
 static int end_one(MPI_Request *handle, MPI_Status *status,
                    const char *function) {
-  struct request *r = request_at(requests_of(handle, 1), 0);
+  struct request *r = requests_at(requests_of(handle, 1), 0);
   if (!r) {
     set_empty(status);
     return MPI_SUCCESS;
@@ -91,7 +91,7 @@ static int end_some(MPI_Request *handles, int n, int *indices, int *count,
                     MPI_Status *statuses, const char *function) {
   int ended = 0, code = MPI_SUCCESS;
   for (int i = 0; i < n; i++) {
-    struct request *r = request_at(requests_of(handles, n), i);
+    struct request *r = requests_at(requests_of(handles, n), i);
     if (indices && !(r && request_is_done(r))) {
       continue;
     }
@@ -194,7 +194,7 @@ int pems_Test(MPI_Request *handle, int *flag, MPI_Status *status) {
   if (!flag) {
     return refuse(MPI_ERR_ARG, "MPI_Test");
   }
-  const struct request *r = request_at(requests_of(handle, 1), 0);
+  const struct request *r = requests_at(requests_of(handle, 1), 0);
   *flag = polled(!r || request_is_done(r), 1);
   return *flag ? end_one(handle, status, "MPI_Test") : MPI_SUCCESS;
 }
@@ -261,7 +261,7 @@ int pems_Request_get_status(MPI_Request handle, int *flag, MPI_Status *status) {
   if (!flag) {
     return refuse(MPI_ERR_ARG, "MPI_Request_get_status");
   }
-  struct request *r = request_at(requests_of(&handle, 1), 0);
+  struct request *r = requests_at(requests_of(&handle, 1), 0);
   *flag = polled(!r || request_is_done(r), 1);
   if (!r) {
     set_empty(status);
@@ -299,7 +299,7 @@ int pems_Request_get_status_any(int n, const MPI_Request handles[], int *index,
     set_empty(status);
   } else if (done) {
     *index = requests_first_done(all);
-    look(request_at(all, *index), status);
+    look(requests_at(all, *index), status);
   }
   return MPI_SUCCESS;
 }
@@ -316,7 +316,7 @@ int pems_Request_get_status_all(int n, const MPI_Request handles[], int *flag,
   const int active = requests_count(all, &done);
   *flag = polled(active == done, active);
   for (int i = 0; *flag && i < n; i++) {
-    look(request_at(all, i), status_at(statuses, i));
+    look(requests_at(all, i), status_at(statuses, i));
   }
   return MPI_SUCCESS;
 }
@@ -334,7 +334,7 @@ int pems_Request_get_status_some(int n, const MPI_Request handles[], int *count,
   polled(!active || done, active);
   *count = active ? 0 : MPI_UNDEFINED;
   for (int i = 0; active && i < n; i++) {
-    struct request *r = request_at(all, i);
+    struct request *r = requests_at(all, i);
     if (r && request_is_done(r)) {
       look(r, status_at(statuses, *count));
       indices[(*count)++] = i;

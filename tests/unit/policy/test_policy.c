@@ -36,7 +36,12 @@ END_TEST
 /* Whom to evict must not depend on the order of asking. */
 START_TEST(evicting_prefers_one_of_two) {
   const struct policy_use use[] = {
-      {false, 1, 4}, {false, 2, 3}, {true, 3, 2}, {true, 4, 1}};
+      {.turn = 1, .last_used = 4},
+      {.turn = 2, .last_used = 3},
+      {.turn = 2, .last_used = 2, .far = 1},
+      {.turn = 2, .last_used = 1, .far = 1, .missing = 2},
+      {.wanted = true, .turn = 3, .last_used = 0},
+      {.wanted = true, .turn = 4, .last_used = 5}};
   enum { N = sizeof(use) / sizeof(use[0]) };
   const struct policy *const p = policy_table[_i];
   for (int i = 0; i < N; i++) {
@@ -49,6 +54,26 @@ START_TEST(evicting_prefers_one_of_two) {
 }
 END_TEST
 
+/* So it is with whom to bring in. */
+START_TEST(loading_prefers_one_of_two) {
+  const struct policy_use use[] = {{.turn = 1},
+                                   {.turn = 2},
+                                   {.turn = 3, .frees = 1},
+                                   {.turn = 4, .frees = 2},
+                                   {.turn = 5, .overdue = true},
+                                   {.turn = 6, .frees = 3, .overdue = true}};
+  enum { N = sizeof(use) / sizeof(use[0]) };
+  const struct policy *const p = policy_table[_i];
+  for (int i = 0; i < N; i++) {
+    ck_assert(!p->load_rather(&use[i], &use[i]));
+    for (int j = 0; j < i; j++) {
+      ck_assert_int_ne(p->load_rather(&use[i], &use[j]),
+                       p->load_rather(&use[j], &use[i]));
+    }
+  }
+}
+END_TEST
+
 int main(void) {
   Suite *const suite = suite_create("policy");
   TCase *const all = tcase_create("all");
@@ -56,6 +81,7 @@ int main(void) {
   tcase_add_loop_test(all, turns_are_distinct_and_grow_with_waits, 0,
                       POLICY_COUNT);
   tcase_add_loop_test(all, evicting_prefers_one_of_two, 0, POLICY_COUNT);
+  tcase_add_loop_test(all, loading_prefers_one_of_two, 0, POLICY_COUNT);
   suite_add_tcase(suite, all);
   return check_run(suite);
 }

@@ -15,7 +15,8 @@ START_TEST(numbers_go_up_in_each_superstep) {
 END_TEST
 
 START_TEST(the_least_recently_used_goes_ready_or_not) {
-  const struct policy_use ready = {true, 1, 3}, waits = {false, 2, 4};
+  const struct policy_use ready = {.wanted = true, .turn = 1, .last_used = 3},
+                          waits = {.turn = 2, .last_used = 4, .far = 1};
   ck_assert(p->evict_rather(&ready, &waits));
   ck_assert(!p->evict_rather(&waits, &ready));
 }
