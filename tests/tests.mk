@@ -117,6 +117,7 @@ MPI_TESTS = \
   tests/mpi/scatter.c \
   tests/mpi/signals.c \
   tests/mpi/since_4_1.c \
+  tests/mpi/since_5_0.c \
   tests/mpi/spawn.c \
   tests/mpi/spawn_fortran.f90 \
   tests/mpi/split.c \
