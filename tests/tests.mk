@@ -119,6 +119,7 @@ MPI_TESTS = \
   tests/mpi/scatter.c \
   tests/mpi/signals.c \
   tests/mpi/since_4_1.c \
+  tests/mpi/since_5_0.c \
   tests/mpi/spawn.c \
   tests/mpi/spawn_fortran.f90 \
   tests/mpi/split.c \
@@ -375,6 +376,8 @@ tests_unit_mpi_rma_test_win_shortage_LDFLAGS = $(WRAP_MEMORY)
 tests_unit_os_test_whole_LDFLAGS = -Wl,--wrap=pread,--wrap=pwrite \
   -Wl,--wrap=write
 # What other processes and threads do is played by these.
+tests_unit_mpi_comm_test_comm_directory_LDFLAGS = $(WRAP_MEMORY) \
+  -Wl,--wrap=coll_allgather
 tests_unit_mpi_comm_test_port_LDFLAGS = $(WRAP_MEMORY)
 tests_unit_mpi_comm_test_service_LDFLAGS = $(WRAP_MEMORY) \
   -Wl,--wrap=net_rank,--wrap=am_send,--wrap=am_register

@@ -15,8 +15,8 @@
    - abi_op_number(), abi_op_numbered(), abi_type_number(),
      abi_type_numbered(): predefined operations and datatypes as numbers that
      are the same in all processes, and back
-   - ABI_NOBODY_NEEDS_TYPE: whether a message to or from MPI_PROC_NULL must have
-     a datatype, or may have MPI_DATATYPE_NULL
+   - ABI_NOTHING_NEEDS_TYPE: whether a message of no elements must have a
+     datatype, or may have MPI_DATATYPE_NULL
    - ABI_WORLD_HANDLES: whether the errors of communicators and windows that no
      error handler was set for go to that of MPI_COMM_WORLD
    - ABI_CLASS_OF_NULL(class): of the error that an argument is NULL, for which

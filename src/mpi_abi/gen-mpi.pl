@@ -41,6 +41,7 @@ my %messages = (
 # frees one.
 my %unsaved = (
     map({ ("Add_error_$_" => 1, "Remove_error_$_" => -1) } qw(class code string)),
+    map({ ("Abi_set_fortran_$_" => 1) } qw(booleans info)),
     Register_datarep   => 1,
     Register_datarep_c => 1,
 );

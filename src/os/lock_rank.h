@@ -35,6 +35,7 @@
   X(STREAMS)                                                                   \
   X(ERRHANDLERS)                                                               \
   X(OPS)                                                                       \
+  X(FORTRAN)                                                                   \
   X(NAMED_TYPES)                                                               \
   X(LAYOUT_SETTING)                                                            \
   X(LAYOUTS)                                                                   \

@@ -478,21 +478,40 @@ enum { FIRST = 2 }; /* MPICH 4.0 gives the requests' statuses as zeros */
 enum { FIRST = 0 };
 #endif
 
+/* The datatype of messages of no elements. */
+#ifdef OPEN_MPI
+#define OF_NOTHING MPI_INT
+#else
+#define OF_NOTHING MPI_DATATYPE_NULL
+#endif
+
+static void nothing(void) {
+  MPI_Request r[2];
+  MPI_Status status[2];
+  int n = -1;
+  MPI_Irecv(NULL, 0, OF_NOTHING, previous, 11, MPI_COMM_WORLD, &r[0]);
+  MPI_Issend(NULL, 0, OF_NOTHING, next, 11, MPI_COMM_WORLD, &r[1]);
+  MPI_Waitall(2, r, status);
+  MPI_Get_count(&status[0], MPI_BYTE, &n);
+  printf("rank %d: nothing from %d: %d bytes\n", rank, status[0].MPI_SOURCE, n);
+  MPI_Recv_init(NULL, 0, OF_NOTHING, previous, 12, MPI_COMM_WORLD, &r[0]);
+  MPI_Start(&r[0]);
+  MPI_Send(NULL, 0, OF_NOTHING, next, 12, MPI_COMM_WORLD);
+  MPI_Wait(&r[0], &status[0]);
+  printf("rank %d: nothing with tag %d\n", rank, status[0].MPI_TAG);
+  MPI_Request_free(&r[0]);
+}
+
 /* Messages to nobody, in MPICH without a datatype, too. */
 static void nobody(void) {
-#ifdef OPEN_MPI
-  const MPI_Datatype type = MPI_INT;
-#else
-  const MPI_Datatype type = MPI_DATATYPE_NULL;
-#endif
   MPI_Request r[2];
   MPI_Status status[3];
   memset(status, 0x55, sizeof(status));
-  MPI_Irecv(NULL, 0, type, MPI_PROC_NULL, 10, MPI_COMM_WORLD, &r[0]);
-  MPI_Isend(NULL, 0, type, MPI_PROC_NULL, 10, MPI_COMM_WORLD, &r[1]);
+  MPI_Irecv(NULL, 0, OF_NOTHING, MPI_PROC_NULL, 10, MPI_COMM_WORLD, &r[0]);
+  MPI_Isend(NULL, 0, OF_NOTHING, MPI_PROC_NULL, 10, MPI_COMM_WORLD, &r[1]);
   MPI_Waitall(2, r, status);
-  MPI_Send(NULL, 0, type, MPI_PROC_NULL, 10, MPI_COMM_WORLD);
-  MPI_Recv(NULL, 0, type, MPI_PROC_NULL, 10, MPI_COMM_WORLD, &status[2]);
+  MPI_Send(NULL, 0, OF_NOTHING, MPI_PROC_NULL, 10, MPI_COMM_WORLD);
+  MPI_Recv(NULL, 0, OF_NOTHING, MPI_PROC_NULL, 10, MPI_COMM_WORLD, &status[2]);
   for (int i = FIRST; i < 3; i += 2) {
     if (status[i].MPI_SOURCE != MPI_PROC_NULL ||
         status[i].MPI_TAG != MPI_ANY_TAG) {
@@ -520,6 +539,7 @@ int main(int argc, char **argv) {
   generalized();
   fortran();
   empty();
+  nothing();
   nobody();
   return end();
 }

@@ -26,4 +26,29 @@ if [ $status -eq 0 ]; then
 else
   echo "FAIL slip: exit status $status"
 fi
+
+# An operation that MPICH 5 has, and pems has not.
+cat >"$work/equal.c" <<'END'
+#include <mpi.h>
+#ifndef MPIX_EQUAL
+#define MPIX_EQUAL MPI_OP_NULL
+#endif
+int main(int argc, char **argv) {
+  int rank, same = 0;
+  MPI_Init(&argc, &argv);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Allreduce(&rank, &same, 1, MPI_INT, MPIX_EQUAL, MPI_COMM_WORLD);
+  MPI_Finalize();
+  return 0;
+}
+END
+"$pemscc" -O1 -o "$work/equal" "$work/equal.c" || exit 1
+limited "$pemsrun" -n 2 --pems-procs=1 "$work/equal" >"$work/out" 2>&1
+if [ $? -ne 0 ] && grep -q '^pems: MPI_Allreduce: rank' "$work/out"; then
+  echo "PASS equal"
+else
+  echo "FAIL equal: MPI_Allreduce of an operation that there is not:"
+  cat "$work/out"
+  status=1
+fi
 exit $status

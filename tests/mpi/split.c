@@ -132,6 +132,42 @@ static void types(void) {
   }
 }
 
+#ifdef MPIX_COMM_TYPE_NEIGHBORHOOD
+/* How many share the directory of that name; 0: none was made. */
+static int neighbors(int type, const char *directory) {
+  MPI_Comm near;
+  MPI_Info info;
+  int n = 0, sum = 0;
+  MPI_Info_create(&info);
+  if (directory) {
+    MPI_Info_set(info, "nbhd_common_dirname", directory);
+  }
+  MPI_Comm_split_type(MPI_COMM_WORLD, type, -rank, info, &near);
+  MPI_Info_free(&info);
+  if (near != MPI_COMM_NULL) {
+    MPI_Comm_size(near, &n);
+    MPI_Allreduce(&rank, &sum, 1, MPI_INT, MPI_SUM, near);
+    MPI_Comm_free(&near);
+  }
+  mix_number((uint64_t)sum);
+  return n;
+}
+
+static void directories(void) {
+  const int type = MPIX_COMM_TYPE_NEIGHBORHOOD;
+  printf("rank %d: here: %d\n", rank, neighbors(type, "."));
+  printf("rank %d: nowhere: %d\n", rank, neighbors(type, NULL));
+  printf("rank %d: here and in the root: %d\n", rank,
+         neighbors(type, rank ? "/" : "."));
+  printf("rank %d: all but the first: %d\n", rank,
+         neighbors(rank ? type : MPI_UNDEFINED, "."));
+  report("neighbors");
+}
+#else
+static void directories(void) {
+}
+#endif
+
 static void class_of(int code, const char *what) {
   int class;
   MPI_Error_class(code, &class);
@@ -157,6 +193,7 @@ int main(int argc, char **argv) {
   }
   report("splits");
   types();
+  directories();
   if (ERRORS_COMPARE) {
     errors();
   }

@@ -6,16 +6,11 @@
 #include "mpi/object/comm.h"
 #include "mpi_abi/abi.h"
 
-/* The datatype that is to be right. */
-static MPI_Datatype needed(MPI_Datatype type, int peer) {
-  return !ABI_NOBODY_NEEDS_TYPE && peer == MPI_PROC_NULL &&
-                 type == MPI_DATATYPE_NULL
-             ? MPI_BYTE
-             : type;
-}
-
 int check_data(const void *buffer, MPI_Count count, MPI_Datatype type) {
   if (count >= 0 && (buffer || !count) && named_layout(type)) {
+    return MPI_SUCCESS;
+  }
+  if (!ABI_NOTHING_NEEDS_TYPE && !count && type == MPI_DATATYPE_NULL) {
     return MPI_SUCCESS;
   }
   const int code = check_buffer(buffer, count, type);
@@ -38,7 +33,7 @@ int check_send(const void *buffer, MPI_Count count, MPI_Datatype type, int to,
     return MPI_ERR_TAG;
   }
   int code = check_peer(comm, to, false);
-  code = code ? code : check_data(buffer, count, needed(type, to));
+  code = code ? code : check_data(buffer, count, type);
   if (check_buffers_on && !code && to != MPI_PROC_NULL) {
     check_buffers_data(buffer, count, type, false, true);
   }
@@ -61,7 +56,7 @@ int check_receive(const void *buffer, MPI_Count count, MPI_Datatype type,
   if (!comm_of(handle)) {
     return MPI_ERR_COMM;
   }
-  int code = check_data(buffer, count, needed(type, from));
+  int code = check_data(buffer, count, type);
   code = code ? code : check_source(from, tag, handle);
   if (check_buffers_on && !code && from != MPI_PROC_NULL) {
     check_buffers_data(buffer, count, type, true, true);

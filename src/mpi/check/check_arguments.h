@@ -5,7 +5,7 @@
 
 #include <mpi.h>
 
-/* As check_buffer, quicker for predefined types. */
+/* As check_buffer, quicker for predefined types; for messages. */
 int check_data(const void *buffer, MPI_Count count, MPI_Datatype type);
 int check_send(const void *buffer, MPI_Count count, MPI_Datatype type, int to,
                int tag, MPI_Comm comm);

@@ -1,6 +1,8 @@
 libpemscore_la_SOURCES += \
   src/mpi/comm/cart.c \
   src/mpi/comm/comm_create.c \
+  src/mpi/comm/comm_directory.c \
+  src/mpi/comm/comm_directory.h \
   src/mpi/comm/comm_dup.c \
   src/mpi/comm/comm_end.c \
   src/mpi/comm/comm_from_group.c \
@@ -26,6 +28,7 @@ libpemscore_la_SOURCES += \
   src/mpi/comm/universe.c \
   src/mpi/comm/universe.h
 UNIT_TESTS += \
+  tests/unit/mpi/comm/test_comm_directory \
   tests/unit/mpi/comm/test_comm_from_group \
   tests/unit/mpi/comm/test_comm_shortage \
   tests/unit/mpi/comm/test_group_message \

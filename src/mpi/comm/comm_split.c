@@ -2,6 +2,7 @@
 #include "base/need.h"
 #include "mpi/coll/allgather.h"
 #include "mpi/coll/call/coll.h"
+#include "mpi/comm/comm_directory.h"
 #include "mpi/comm/comm_make.h"
 #include "mpi/object/comm_info.h"
 #include "mpi_abi/abi.h"
@@ -170,18 +171,47 @@ static int place_of(const struct comm *comm, int type, MPI_Info info) {
              : comm->team->proc[comm->peer];
 }
 
+#ifdef MPIX_COMM_TYPE_NEIGHBORHOOD
+#define IS_NEIGHBORHOOD(type) ((type) == MPIX_COMM_TYPE_NEIGHBORHOOD)
+#else
+#define IS_NEIGHBORHOOD(type) false
+#endif
+
+/* Those who have asked for it, then those of them who share a directory. Other
+   hints for that type are about networks of which nothing is known. */
+static int split_neighborhood(struct comm *comm, int key, MPI_Info info,
+                              const char *function, struct comm **made) {
+  struct comm *asked = NULL;
+  int place = MPI_UNDEFINED;
+  int code = comm_is_inter(comm)
+                 ? MPI_ERR_COMM
+                 : split(comm, (struct choice){0, key}, function, &asked);
+  if (!code) {
+    code = comm_directory_place(asked, info, &place);
+  }
+  if (!code) {
+    code = split(asked, (struct choice){place, 0}, function, made);
+  }
+  if (asked) {
+    comm_free(asked);
+  }
+  return code;
+}
+
 int pems_Comm_split_type(MPI_Comm handle, int type, int key, MPI_Info info,
                          MPI_Comm *newcomm) {
+  static const char name[] = "MPI_Comm_split_type";
   struct comm *comm = comm_of(handle), *made = NULL;
   int code = !comm ? MPI_ERR_COMM : !info ? MPI_ERR_INFO : MPI_SUCCESS;
   const bool known = abi_is_comm_type(type);
   if (!code && (!newcomm || (!known && type != MPI_UNDEFINED))) {
     code = MPI_ERR_ARG;
   }
-  if (!code) {
+  if (!code && IS_NEIGHBORHOOD(type)) {
+    code = split_neighborhood(comm, key, info, name, &made);
+  } else if (!code) {
     const int place = place_of(comm, type, info);
-    code =
-        split(comm, (struct choice){place, key}, "MPI_Comm_split_type", &made);
+    code = split(comm, (struct choice){place, key}, name, &made);
   }
   if (!code && made) {
     code = say_resource(type, info);
@@ -192,5 +222,5 @@ int pems_Comm_split_type(MPI_Comm handle, int type, int key, MPI_Info info,
   if (!code) {
     *newcomm = comm_handle(made);
   }
-  return comm_error(handle, code, "MPI_Comm_split_type");
+  return comm_error(handle, code, name);
 }

@@ -53,8 +53,7 @@ void named_add(MPI_Datatype type) {
   lock_give(&named.lock);
 }
 
-/* A message to nobody may have no datatype (ABI_NOBODY_NEEDS_TYPE): nothing of
-   it is looked at. */
+/* A message of no elements may have no datatype (ABI_NOTHING_NEEDS_TYPE). */
 static MPI_Datatype there(MPI_Datatype type) {
   return type == MPI_DATATYPE_NULL ? MPI_BYTE : type;
 }

@@ -1,5 +1,6 @@
 libpemscore_la_SOURCES += \
   src/mpi/job/env.c \
+  src/mpi/job/fortran_told.c \
   src/mpi/job/job.c \
   src/mpi/job/job.h \
   src/mpi/job/job_deal.c \

@@ -22,8 +22,9 @@
 /* --- what stands in the way ---------------------------------------------- */
 
 static const char *of_mpi(const struct rank *rank) {
-  return rank->vp->unsaved ? "error classes or data representations of MPI"
-                           : checkpoint_objects_obstacle(rank);
+  return rank->vp->unsaved
+             ? "error classes, data representations or Fortran's ABI"
+             : checkpoint_objects_obstacle(rank);
 }
 
 int checkpoint_rank_check(const struct vp *vp, bool at_call_of_all,

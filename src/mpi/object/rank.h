@@ -43,7 +43,8 @@ struct rank {
   struct buffered *buffered;               /* MPI_Buffer_attach: p2p.c */
   struct keyvals *keyvals;                 /* that it has made: attribute.c */
   struct type_attributes *type_attributes; /* NULL: none was ever set */
-  struct files *files; /* file.c, or NULL: none was opened */
+  struct files *files;           /* file.c, or NULL: none was opened */
+  bool told_booleans, told_info; /* fortran_told.c */
 };
 
 /* Of the calling VP. */
