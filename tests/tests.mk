@@ -120,6 +120,7 @@ MPI_TESTS = \
   tests/mpi/spawn.c \
   tests/mpi/spawn_fortran.f90 \
   tests/mpi/split.c \
+  tests/mpi/join.c \
   tests/mpi/stacks.c \
   tests/mpi/thread_data.c \
   tests/mpi/thread_data_cxx.cpp \
@@ -193,6 +194,7 @@ FAULT_TESTS = \
   tests/fault/spawn.sh \
   tests/fault/grow.sh \
   tests/fault/supersteps.sh \
+  tests/fault/join.sh \
   tests/fault/thread_data.sh \
   tests/fault/misuse.sh
 

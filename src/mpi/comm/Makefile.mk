@@ -15,6 +15,7 @@ libpemscore_la_SOURCES += \
   src/mpi/comm/group_message.h \
   src/mpi/comm/intercomm.c \
   src/mpi/comm/intercomm.h \
+  src/mpi/comm/join.c \
   src/mpi/comm/port.c \
   src/mpi/comm/service.c \
   src/mpi/comm/service.h \
