@@ -14,6 +14,8 @@ WRAPPER_TESTS = \
   tests/wrappers/package.sh \
   tests/wrappers/pemsrun.sh \
   tests/wrappers/python.sh \
+  tests/wrappers/python_packages.sh \
+  tests/wrappers/python_spawn.sh \
   tests/wrappers/rscript.sh \
   tests/wrappers/site.sh \
   tests/wrappers/starters.sh \
@@ -117,10 +119,10 @@ MPI_TESTS = \
   tests/mpi/scatter.c \
   tests/mpi/signals.c \
   tests/mpi/since_4_1.c \
+  tests/mpi/join.c \
   tests/mpi/spawn.c \
   tests/mpi/spawn_fortran.f90 \
   tests/mpi/split.c \
-  tests/mpi/join.c \
   tests/mpi/stacks.c \
   tests/mpi/thread_data.c \
   tests/mpi/thread_data_cxx.cpp \
@@ -191,10 +193,10 @@ FAULT_TESTS = \
   tests/fault/shared_windows.sh \
   tests/fault/space.sh \
   tests/fault/sparse.sh \
+  tests/fault/join.sh \
   tests/fault/spawn.sh \
   tests/fault/grow.sh \
   tests/fault/supersteps.sh \
-  tests/fault/join.sh \
   tests/fault/thread_data.sh \
   tests/fault/misuse.sh
 

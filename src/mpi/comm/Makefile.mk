@@ -22,6 +22,7 @@ libpemscore_la_SOURCES += \
   src/mpi/comm/spawn.c \
   src/mpi/comm/spawn_child.c \
   src/mpi/comm/spawn_child.h \
+  src/mpi/comm/spawn_interpreter.c \
   src/mpi/comm/spawn_program.c \
   src/mpi/comm/spawn_program.h \
   src/mpi/comm/universe.c \
