@@ -37,6 +37,7 @@ MPI_TESTS = \
   tests/mpi/refused.sh \
   tests/mpi/ahead.c \
   tests/mpi/allgather.c \
+  tests/mpi/allocators.sh \
   tests/mpi/alltoall.c \
   tests/mpi/am.sh \
   tests/mpi/attributes.c \
