@@ -3,7 +3,7 @@
 # below tests. Gives $script, its name, and $here, its folder; `limited` and what
 # starts jobs; an empty folder $work, in which the script is then, and which is
 # removed at the end. `fail WORD...` says what is wrong; `conclude` ends the
-# script.
+# script, `skip WORD...` says why it cannot run here.
 set -u
 script=$(basename "$0" .sh)
 here=$(cd "$(dirname "$0")" && pwd)
@@ -19,6 +19,11 @@ failures=0
 fail() {
   failures=$((failures + 1))
   echo "FAIL: $*"
+}
+
+skip() {
+  echo "SKIP $script: $*"
+  exit 77
 }
 
 conclude() {

@@ -14,6 +14,8 @@ WRAPPER_TESTS = \
   tests/wrappers/package.sh \
   tests/wrappers/pemsrun.sh \
   tests/wrappers/python.sh \
+  tests/wrappers/python_packages.sh \
+  tests/wrappers/python_spawn.sh \
   tests/wrappers/rscript.sh \
   tests/wrappers/site.sh \
   tests/wrappers/starters.sh \
@@ -35,6 +37,7 @@ MPI_TESTS = \
   tests/mpi/refused.sh \
   tests/mpi/ahead.c \
   tests/mpi/allgather.c \
+  tests/mpi/allocators.sh \
   tests/mpi/alltoall.c \
   tests/mpi/am.sh \
   tests/mpi/attributes.c \
@@ -82,6 +85,7 @@ MPI_TESTS = \
   tests/mpi/intercomm.c \
   tests/mpi/intercomm_coll.c \
   tests/mpi/keys.c \
+  tests/mpi/join.c \
   tests/mpi/large_counts.c \
   tests/mpi/large_counts_files.c \
   tests/mpi/large_counts_more.c \
@@ -193,6 +197,7 @@ FAULT_TESTS = \
   tests/fault/shared_windows.sh \
   tests/fault/space.sh \
   tests/fault/sparse.sh \
+  tests/fault/join.sh \
   tests/fault/spawn.sh \
   tests/fault/grow.sh \
   tests/fault/supersteps.sh \

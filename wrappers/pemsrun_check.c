@@ -12,12 +12,12 @@
 #include <unistd.h>
 
 #include "base/message.h"
+#include "base/script.h"
 #include "config/machine.h"
 #include "config/plan.h"
 #include "config/slurm.h"
 #include "context/image/image.h"
 #include "disk/contexts/dirs.h"
-#include "wrappers/interpreter/interpreter.h"
 #include "wrappers/interpreter/python.h"
 #include "wrappers/interpreter/rscript.h"
 #include "wrappers/pemsrun_check.h"
@@ -73,45 +73,54 @@ static void check_wrapper(const struct pemsrun_job *j) {
   }
 }
 
-/* Calls pems-python instead: with the library, the interpreter, its script if
-   that was named alone, and the arguments. */
-static void run_python(struct pemsrun_job *j, const char *path,
+static void add_words(struct args *to, char *const *words) {
+  while (*words) {
+    args_add(to, *words++);
+  }
+}
+
+/* What a script's first line has behind the interpreter's name. */
+static void add_script(struct args *to, char *const *options,
                        const char *script) {
+  if (script) {
+    add_words(to, options);
+    args_add(to, script);
+  }
+}
+
+/* Calls pems-python instead: with the library, the interpreter, what a script
+   that was named alone adds, and the arguments. */
+static void run_python(struct pemsrun_job *j, const char *path,
+                       char *const *options, const char *script) {
   static struct python python;
   struct pems_error error;
-  int n = 0, out = 0;
+  struct args program = {0};
   if (python_find(&python, path, &error)) {
     msg_fail(MSG_USAGE, "%s", error.text);
   }
-  while (j->program[n]) {
-    n++;
-  }
-  char **program = calloc((size_t)n + 5, sizeof(*program));
-  if (!program) {
-    msg_fail(MSG_FAILED, "out of memory: arguments: free memory");
-  }
-  program[out++] = python.launcher;
-  program[out++] = python.library;
-  program[out++] = python.executable;
-  if (script) {
-    program[out++] = (char *)script;
-  }
-  for (int i = 1; i < n; i++) {
-    program[out++] = j->program[i];
-  }
-  j->program = program;
+  args_add(&program, python.launcher);
+  args_add(&program, python.library);
+  args_add(&program, python.executable);
+  add_script(&program, options, script);
+  add_words(&program, j->program + 1);
+  j->program = program.at;
   snprintf(j->path, sizeof(j->path), "%s", python.launcher);
 }
 
 /* The same for R, of which Rscript knows where it is. */
-static void run_r(struct pemsrun_job *j, const char *path, char *const *words) {
+static void run_r(struct pemsrun_job *j, const char *path, char *const *options,
+                  const char *script) {
   static struct rscript r;
+  static char *none[] = {NULL};
   struct pems_error error;
+  struct args words = {0};
   const char *unknown;
+  add_script(&words, options, script);
+  add_words(&words, j->program + 1);
   if (rscript_find(&r, path, &error)) {
     msg_fail(MSG_USAGE, "%s", error.text);
   }
-  j->program = rscript_command(&r, words, &unknown);
+  j->program = rscript_command(&r, words.at ? words.at : none, &unknown);
   if (!j->program) {
     msg_fail(MSG_FAILED, "out of memory: arguments: free memory");
   }
@@ -126,24 +135,22 @@ static void run_r(struct pemsrun_job *j, const char *path, char *const *words) {
 
 /* An interpreter, or a script that names one in its first line. */
 static void find_interpreter(struct pemsrun_job *j) {
-  char name[PATH_MAX];
-  static char script[PATH_MAX];
+  static struct script first;
+  static char path[PATH_MAX];
   if (j->wrapper || starter_names_program(j->program + 1)) {
     return; /* Python that starts a program is no rank */
   }
-  const bool is_script = starter_is_script(j->path);
-  snprintf(script, sizeof(script), "%s", j->path);
+  snprintf(path, sizeof(path), "%s", j->path);
   if (python_is_interpreter(j->program[0])) {
-    run_python(j, script, NULL);
+    run_python(j, path, NULL, NULL);
   } else if (rscript_is_interpreter(j->program[0])) {
-    run_r(j, script, j->program + 1);
-  } else if (is_script && interpreter_of_script(script, python_is_interpreter,
-                                                name, sizeof(name))) {
-    run_python(j, name, script);
-  } else if (is_script && interpreter_of_script(script, rscript_is_interpreter,
-                                                name, sizeof(name))) {
-    j->program[0] = script;
-    run_r(j, name, j->program);
+    run_r(j, path, NULL, NULL);
+  } else if (starter_is_script(path) && script_read(&first, path)) {
+    if (python_is_interpreter(first.word[0])) {
+      run_python(j, first.word[0], first.word + 1, path);
+    } else if (rscript_is_interpreter(first.word[0])) {
+      run_r(j, first.word[0], first.word + 1, path);
+    }
   }
 }
 

@@ -17,6 +17,8 @@ libpemsbase_la_SOURCES += \
   src/base/questions.h \
   src/base/ranges.c \
   src/base/ranges.h \
+  src/base/script.c \
+  src/base/script.h \
   src/base/self.c \
   src/base/self.h \
   src/base/source.c \
@@ -41,6 +43,7 @@ UNIT_TESTS += \
   tests/unit/base/test_need \
   tests/unit/base/test_questions \
   tests/unit/base/test_ranges \
+  tests/unit/base/test_script \
   tests/unit/base/test_source \
   tests/unit/base/test_stop \
   tests/unit/base/test_version

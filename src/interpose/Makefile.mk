@@ -24,6 +24,7 @@ libpems_la_SOURCES += \
   src/interpose/malloc.h \
   src/interpose/mapping.c \
   src/interpose/open.c \
+  src/interpose/real.c \
   src/interpose/real.h \
   src/interpose/sigaction.c \
   src/interpose/stdio.c \

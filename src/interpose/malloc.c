@@ -14,6 +14,7 @@
 #include "context/image/opened_place.h"
 #include "context/late_frees.h"
 #include "disk/paged.h"
+#include "interpose/real.h"
 #include "mpi_below/libraries.h"
 #include "os/native.h"
 #include "vp/vp.h"
@@ -162,13 +163,18 @@ static void free_native(void *p) {
   }
 }
 
+/* Behind libpems another allocator may come, whose blocks these are not. */
 static size_t native_usable(void *p) {
   static size_t (*real)(void *);
   if (paged_owns(p)) {
     return paged_size(p);
   }
   if (!real) {
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
     real = dlsym(RTLD_NEXT, "malloc_usable_size");
+#else
+    real = (size_t(*)(void *))real_of_libc("malloc_usable_size");
+#endif
   }
   return real(p);
 }

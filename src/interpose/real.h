@@ -5,6 +5,12 @@
 #include <dlfcn.h>
 #include <stddef.h>
 
+typedef void real_function(void);
+
+/* The function of the C library itself, whatever else has that name: by its
+   table of symbols, without ld.so. None ends the job with one line. */
+real_function *real_of_libc(const char *name);
+
 /* `real` is the C library's own function of that name, looked up once. */
 #define INTERPOSE_REAL(name)                                                   \
   static __typeof__(name) *real;                                               \

@@ -20,7 +20,7 @@ use strict;
 use warnings;
 
 my %kinds = map { $_ => 1 }
-  qw(implemented local like delegated serial direct native dynamic);
+  qw(implemented local like delegated serial direct native);
 # Blocking collective calls: the supersteps of a program. Where they are on all
 # ranks a checkpoint may be taken.
 my %supersteps = map { $_ => 1 }
@@ -320,7 +320,7 @@ static const struct entry {
 END
     for my $short (@names) {
         my $f      = $functions{$short};
-        my $needed = $f->{kind} =~ /^(?:refused|dynamic)$/ ? 'false' : 'true';
+        my $needed = $f->{kind} eq 'refused' ? 'false' : 'true';
         print "  {\"P$f->{name}\", offsetof(struct real, $short), $needed},\n";
     }
     print <<'END';
@@ -385,7 +385,6 @@ END
         my $f     = $functions{$short};
         my %bodies = (
             refused     => \&body_refused,
-            dynamic     => \&body_refused,
             implemented => \&body_implemented,
             like        => \&body_implemented,
             local       => \&body_implemented,
@@ -427,8 +426,7 @@ sub body_refused {
     return (
         guard($f), 'if (self_native())',
         "  return real.$short($f->{args});",
-        ($f->{kind} eq 'dynamic' ? 'mpi_refuse_dynamic' : 'mpi_refuse')
-          . "(\"$f->{name}\");"
+        "mpi_refuse(\"$f->{name}\");"
     );
 }
 
@@ -643,13 +641,12 @@ sub body_delegated {
 sub write_refused_h {
     print <<'END';
 /* Every MPI function. MPI_FUNCTION(name, refused): refused is 1 for those that
-   end the job, 2 for those that do because no processes can be added. */
+   end the job. */
 END
-    my %ends    = (refused => 1, dynamic => 2);
-    my %refused = map { $functions{$_}{name} => $ends{ $functions{$_}{kind} } }
-      @names;
+    my %refused =
+      map { $functions{$_}{name} => $functions{$_}{kind} eq 'refused' } @names;
     $refused{ long_name($_) } = 1 for keys %undeclared;
-    printf "MPI_FUNCTION(%s, %d)\n", $_, $refused{$_} // 0
+    printf "MPI_FUNCTION(%s, %d)\n", $_, $refused{$_} ? 1 : 0
       for sort keys %refused;
 }
 
@@ -667,5 +664,5 @@ sub fate {
     my $kind = $functions{$short}{kind};
     return 'implemented' if $kind =~ /^(?:implemented|local)$/;
     return "as MPI_$functions{$short}{like}" if $kind eq 'like';
-    return $kind =~ /^(?:refused|dynamic)$/ ? 'refused' : 'delegated';
+    return $kind eq 'refused' ? 'refused' : 'delegated';
 }

@@ -19,14 +19,6 @@ _Noreturn void mpi_refuse(const char *name) {
   msg_fail(MSG_FAILED, "%s is not supported yet", name);
 }
 
-_Noreturn void mpi_refuse_dynamic(const char *name) {
-  self_enter();
-  msg_fail(MSG_FAILED,
-           "%s: processes that did not start together are not supported: use "
-           "MPI_Comm_spawn, or ports within a job",
-           name);
-}
-
 void mpi_helper_calls(const char *name) {
   if (self.vp->thread_level >= MPI_THREAD_SERIALIZED) {
     return;

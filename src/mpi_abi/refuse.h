@@ -4,13 +4,9 @@
 
 #include <stdbool.h>
 
-/* Each ends the job with one line that names the function and has exit status
-   1. `name` is "MPI_X". */
-
-/* "pems: MPI_X is not supported yet" */
+/* Ends the job with one line that names the function, and exit status 1. `name`
+   is "MPI_X". "pems: MPI_X is not supported yet" */
 _Noreturn void mpi_refuse(const char *name);
-/* Processes would have to be added to the job, or another job joined. */
-_Noreturn void mpi_refuse_dynamic(const char *name);
 
 /* A thread that a rank's program started calls MPI: returns if that may be, by
    the level of threads that was provided; else ends the job. */

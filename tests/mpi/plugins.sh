@@ -39,6 +39,19 @@ ${MPICC:-mpicc} -O1 -rdynamic -o around.native "$here/plugins/around.c" -ldl \
   -pthread ||
   exit 1
 pemscc -O1 -rdynamic -o around "$here/plugins/around.c" -pthread || exit 1
+build "${CC:-cc}" linking_general "$here/plugins/linking.c"
+build "${CC:-cc}" linking_initial "$here/plugins/linking.c" -DINITIAL_EXEC
+# By descriptors, where the compiler can; on some machines it always does.
+dialect=
+for option in -mtls-dialect=gnu2 -mtls-dialect=desc; do
+  ${CC:-cc} $option -fPIC -c -o t.o "$here/plugins/linking.c" 2>/dev/null &&
+    dialect=$option && break
+done
+# shellcheck disable=SC2086 # perhaps none
+build "${CC:-cc}" linking_described "$here/plugins/linking.c" $dialect
+${MPICC:-mpicc} -O1 -o linked.native "$here/plugins/linked.c" -ldl -pthread ||
+  exit 1
+pemscc -O1 -o linked "$here/plugins/linked.c" -pthread || exit 1
 build "${CC:-cc}" large "$here/plugins/large.c"
 pemscc -O1 -o short_of_room "$here/plugins/short_of_room.c" -pthread || exit 1
 build "${CC:-cc}" libkeeping "$here/plugins/keeping.c"
@@ -57,6 +70,7 @@ plain() {
 plain program
 [ "$(grep -c 'base ends' wanted.program)" -eq 4 ] ||
   fail "plain: $(cat wanted.program)"
+plain linked
 plain around
 [ "$(grep -c '^next: 1001 1002$' wanted.around)" -eq 4 ] ||
   fail "plain: $(cat wanted.around)"
@@ -79,6 +93,7 @@ run() {
 for procs in 1 2; do
   run program --pems-procs=$procs
   run around --pems-procs=$procs
+  run linked --pems-procs=$procs
 done
 PEMS_TEST_EVICT_ALWAYS=1
 export PEMS_TEST_EVICT_ALWAYS
@@ -90,6 +105,8 @@ run program --pems-swapin=lazy
 run program --pems-track=fault --pems-procs=1
 run program --pems-debug --pems-procs=1
 run around --pems-k=2 --pems-procs=1
+run linked --pems-k=1
+run linked --pems-swapin=lazy
 unset PEMS_TEST_EVICT_ALWAYS
 
 # Room for the library is there when the other rank has left memory; that one

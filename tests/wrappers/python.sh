@@ -4,7 +4,7 @@
 # shellcheck source=tests/script.sh
 . "$(dirname "$0")/../script.sh"
 # Unbuffered, a line is written in parts, between which another rank's may come.
-unset PYTHONUNBUFFERED
+unset PYTHONUNBUFFERED PYTHONOPTIMIZE
 
 # shellcheck source=tests/wrappers/python/find.sh
 . "$here/python/find.sh"
@@ -52,11 +52,35 @@ while read -r line; do
 done <wanted
 [ "$(wc -l <out)" -eq $((3 * $(wc -l <wanted))) ] || fail "basic: $(cat out)"
 
-# As scripts begin.
-{ echo "#!$real"; cat basic.py; } >script.py
+# As scripts begin, with an option.
+{ echo "#!$real -O"; cat basic.py; } >script.py
+echo 'print("option", sys.flags.optimize)' >>script.py
 chmod +x script.py
 run 2 ./script.py "$real" two || fail "script: $(head -n 5 err)"
 expect script 2 "at exit"
+expect script 2 "option 1"
+
+# Processes that a rank starts are Python, and no ranks.
+cat >children.py <<'P'
+import multiprocessing, os, sys
+def work(n):
+    return n * n
+def fork():
+    pid = os.fork()
+    if pid == 0:
+        os._exit(7)
+    return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+if __name__ == "__main__":
+    lines = ["fork %d" % fork()]
+    for method in "fork", "spawn":
+        with multiprocessing.get_context(method).Pool(2) as pool:
+            lines.append("%s %s" % (method, pool.map(work, range(5))))
+    os.write(1, "".join(l + "\n" for l in lines).encode())
+P
+run 2 "$python" children.py || fail "children: $(head -n 5 err)"
+for line in "fork 7" "fork [0, 1, 4, 9, 16]" "spawn [0, 1, 4, 9, 16]"; do
+  expect children 2 "$line"
+done
 
 # Status and errors.
 run 2 "$python" -c 'import sys; sys.exit(3)'

@@ -79,6 +79,17 @@ R
       grep -qx "rank $rank of 3 has 1 200000" out || fail "Rmpi ($how): $(cat out)"
     done
   done
+  cat >spawn.R <<'R'
+library(Rmpi)
+invisible(mpi.comm.dup(0, 1))
+tryCatch(mpi.comm.spawn(Sys.which("Rscript"), "sums.R", 1L, intercomm = 2),
+         error = function(e) cat("refused\n"))
+invisible(mpi.finalize())
+R
+  run 1 Rscript spawn.R || fail "spawning R: $(head -n 5 err)"
+  grep -qx refused out || fail "spawning R: $(cat out)"
+  [ "$(grep -c '^pems: MPI_Comm_spawn: .*Rscript: another program' err)" -eq 1 ] ||
+    fail "spawning R: $(cat err)"
 else
   echo "Rmpi was not found: left out"
 fi

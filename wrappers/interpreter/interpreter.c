@@ -14,24 +14,6 @@
 
 extern char **environ;
 
-bool interpreter_of_script(const char *path, interpreter_is *is, char *name,
-                           size_t size) {
-  char line[PATH_MAX] = "";
-  FILE *f = fopen(path, "re");
-  const bool read = f && fgets(line, sizeof(line), f);
-  if (f) {
-    fclose(f);
-  }
-  if (!read || strncmp(line, "#!", 2) != 0) {
-    return false;
-  }
-  const char *word = strtok(line + 2, " \t\r\n");
-  if (word && strcmp(word, "/usr/bin/env") == 0) {
-    word = strtok(NULL, " \t\r\n");
-  }
-  return word && is(word) && snprintf(name, size, "%s", word) < (int)size;
-}
-
 bool interpreter_ask(char *const argv[], char *answer, size_t size) {
   posix_spawn_file_actions_t actions;
   int ends[2], status = -1;

@@ -17,12 +17,14 @@ libpemscore_la_SOURCES += \
   src/mpi/comm/group_message.h \
   src/mpi/comm/intercomm.c \
   src/mpi/comm/intercomm.h \
+  src/mpi/comm/join.c \
   src/mpi/comm/port.c \
   src/mpi/comm/service.c \
   src/mpi/comm/service.h \
   src/mpi/comm/spawn.c \
   src/mpi/comm/spawn_child.c \
   src/mpi/comm/spawn_child.h \
+  src/mpi/comm/spawn_interpreter.c \
   src/mpi/comm/spawn_program.c \
   src/mpi/comm/spawn_program.h \
   src/mpi/comm/universe.c \

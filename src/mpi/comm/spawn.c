@@ -28,6 +28,7 @@ struct commands {
   char **const *argv; /* or MPI_ARGVS_NULL */
   const int *maxprocs;
   const MPI_Info *info;
+  struct spawn_program *program; /* what they run: the root's */
 };
 
 /* A call, on each rank. */
@@ -85,9 +86,11 @@ static bool is_runnable(const struct commands *c, int i, const char *function) {
     return false;
   }
   char *path = value_of(c->info[i], "path");
-  const bool own = spawn_program_is_own(c->command[i], path, p.dir, function);
+  const struct spawn_search search = {
+      function, path, p.dir, rank_me()->interpreter, rank_me()->library};
+  const bool found = spawn_program_find(&c->program[i], c->command[i], &search);
   native_free(path);
-  return own;
+  return found;
 }
 
 static int total_of(const struct commands *c) {
@@ -99,7 +102,7 @@ static int total_of(const struct commands *c) {
 }
 
 /* An error class. */
-static int check_commands(const struct commands *c, const char *function) {
+static int check_commands(struct commands *c, const char *function) {
   if (c->count < 1 || !c->command || !c->maxprocs || !c->info) {
     return MPI_ERR_ARG;
   }
@@ -108,6 +111,7 @@ static int check_commands(const struct commands *c, const char *function) {
       return MPI_ERR_ARG;
     }
   }
+  c->program = need_zalloc(c->count, sizeof(*c->program), "commands");
   for (int i = 0; i < c->count; i++) {
     if (!is_runnable(c, i, function)) {
       return MPI_ERR_SPAWN;
@@ -118,24 +122,36 @@ static int check_commands(const struct commands *c, const char *function) {
 
 /* --- the root --- */
 
-/* Directory, command and arguments, each with its end; *n bytes. */
+/* Bytes of strings, each with its end. */
+static size_t size_of(char *const *list) {
+  size_t n = 0;
+  for (; *list; list++) {
+    n += strlen(*list) + 1;
+  }
+  return n;
+}
+
+/* Directory, command and arguments, each with its end; in child: how many
+   bytes and arguments. */
 static char *text_of(const struct commands *c, int i, const struct place *p,
                      struct spawn_child *child) {
   static char *const none[] = {NULL};
+  const struct spawn_program *program = &c->program[i];
   char *const *argv =
       c->argv != MPI_ARGVS_NULL && c->argv[i] ? c->argv[i] : none;
-  size_t bytes = strlen(p->dir) + strlen(c->command[i]) + 2;
-  child->argc = 1;
-  for (int j = 0; argv[j]; j++) {
-    bytes += strlen(argv[j]) + 1;
-    child->argc++;
+  child->argc = program->n;
+  child->bytes = strlen(p->dir) + 1 + size_of(argv);
+  for (int j = 0; j < program->n; j++) {
+    child->bytes += strlen(program->word[j]) + 1;
   }
-  char *text = need_alloc(bytes, "arguments");
-  char *at = stpcpy(stpcpy(text, p->dir) + 1, c->command[i]) + 1;
-  for (int j = 0; argv[j]; j++) {
-    at = stpcpy(at, argv[j]) + 1;
+  char *text = need_alloc(child->bytes, "arguments");
+  char *at = stpcpy(text, p->dir) + 1;
+  for (int j = 0; j < program->n; j++) {
+    at = stpcpy(at, program->word[j]) + 1;
   }
-  child->bytes = bytes;
+  for (; *argv; argv++, child->argc++) {
+    at = stpcpy(at, *argv) + 1;
+  }
   return text;
 }
 
@@ -171,7 +187,7 @@ static void start(const struct spawning *s, const struct commands *c,
 }
 
 /* An error class; else the ranks are in children->leader and n. */
-static int take(const struct spawning *s, const struct commands *c,
+static int take(const struct spawning *s, struct commands *c,
                 struct intercomm_maker *children) {
   int code = check_commands(c, s->function);
   if (code) {
@@ -190,7 +206,7 @@ static int take(const struct spawning *s, const struct commands *c,
 
 /* Without children: the error class is in `team`, how many there should have
    been in `number`. */
-static struct group *spawn(const struct spawning *s, const struct commands *c,
+static struct group *spawn(const struct spawning *s, struct commands *c,
                            const struct intercomm_maker *mine,
                            struct intercomm_maker *theirs) {
   const int code = take(s, c, theirs);
@@ -201,6 +217,7 @@ static struct group *spawn(const struct spawning *s, const struct commands *c,
   } else {
     start(s, c, mine, theirs);
   }
+  native_free(c->program);
   struct group *children =
       comm_group_needed(group_row(theirs->leader, theirs->n));
   intercomm_tell(s->local, theirs, children, s->function);
@@ -228,7 +245,7 @@ static int finish(const struct spawning *s, const struct intercomm_maker *mine,
   return (int)theirs->team;
 }
 
-static int spawn_all(const struct commands *c, int root, MPI_Comm comm,
+static int spawn_all(struct commands *c, int root, MPI_Comm comm,
                      MPI_Comm *inter, int *codes, const char *function) {
   const struct spawning s = {comm_of(comm), root, function};
   const int code = check_intra(comm)                    ? MPI_ERR_COMM
@@ -254,7 +271,7 @@ int pems_Comm_spawn(const char *command, char *argv[], int maxprocs,
                     int codes[]) {
   char *const commands[] = {(char *)(uintptr_t)command};
   char **const argvs[] = {argv};
-  const struct commands c = {1, commands, argvs, &maxprocs, &info};
+  struct commands c = {1, commands, argvs, &maxprocs, &info, NULL};
   return spawn_all(&c, root, comm, inter, codes, "MPI_Comm_spawn");
 }
 
@@ -262,6 +279,6 @@ int pems_Comm_spawn_multiple(int count, char *commands[], char **argvs[],
                              const int maxprocs[], const MPI_Info infos[],
                              int root, MPI_Comm comm, MPI_Comm *inter,
                              int codes[]) {
-  const struct commands c = {count, commands, argvs, maxprocs, infos};
+  struct commands c = {count, commands, argvs, maxprocs, infos, NULL};
   return spawn_all(&c, root, comm, inter, codes, "MPI_Comm_spawn_multiple");
 }

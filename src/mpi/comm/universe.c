@@ -8,8 +8,11 @@
 #include "mpi/object/team.h"
 #include "mpi_below/net.h"
 #include "net/am.h"
+#include "os/clock.h"
 #include "vp/dormant.h"
 #include "vp/run_queue.h"
+
+#include <unistd.h>
 
 enum task { TASK_TAKE, TASK_TAKEN, TASK_SPAWN, TASK_ENDED, TASK_CLOSE };
 
@@ -28,8 +31,9 @@ struct wire {
   int32_t spawner;
 };
 
-/* Under the scheduler's lock, in process 0. */
 static struct {
+  uint64_t job;
+  /* Under the scheduler's lock, in process 0: */
   int taken; /* ranks so far, those of the start included */
   int alive; /* of them that have not ended */
 } universe;
@@ -134,9 +138,17 @@ static const struct dormant_user user = {am_retry, tell_ended};
 
 void universe_start(void (*prepare)(struct vp *vp)) {
   prepare_spawned = prepare;
+  if (net_rank() == 0) {
+    universe.job = clock_read_ns(CLOCK_REALTIME) ^ (uint64_t)getpid() << 32;
+  }
+  net_max(&universe.job, 1);
   universe.taken = universe.alive = vps.plan.v;
   am_register(AM_SPAWN, handle);
   dormant_serve(&user);
+}
+
+uint64_t universe_job(void) {
+  return universe.job;
 }
 
 int universe_take(int n, const char *function) {

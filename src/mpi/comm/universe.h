@@ -4,11 +4,16 @@
 #ifndef PEMS_MPI_COMM_UNIVERSE_H
 #define PEMS_MPI_COMM_UNIVERSE_H
 
+#include <stdint.h>
+
 struct vp;
 
-/* Before am_start, once vps is complete. `prepare` is called for each VP that
-   starts (vp/dormant.h). */
+/* By all processes, before am_start, once vps is complete. `prepare` is called
+   for each VP that starts (vp/dormant.h). */
 void universe_start(void (*prepare)(struct vp *vp));
+
+/* A number that no other job has. */
+uint64_t universe_job(void);
 
 /* Takes n ranks: returns the first, the others follow; -1: there are fewer. By
    a VP, which waits in `function`. */

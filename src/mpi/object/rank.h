@@ -22,7 +22,9 @@ struct rank {
                             not see; without such it is `world` */
   struct comm *parent;   /* MPI_Comm_get_parent, or NULL */
   int spawner;           /* of a spawned one: who tells it what it is */
-  struct comm *comms;    /* all its handles, newest first */
+  const char *interpreter;  /* that the rank is, its file, or NULL; */
+  const char *library;      /* and the shared library that it is made of */
+  struct comm *comms;       /* all its handles, newest first */
   struct request *requests; /* all that are not freed, newest first */
   int n_requests;           /* of them */
   struct comm *calling;     /* where it is in a collective call that blocks */
