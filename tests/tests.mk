@@ -170,6 +170,7 @@ FAULT_TESTS = \
   tests/fault/checkpoint_objects.sh \
   tests/fault/checkpoint_messages.sh \
   tests/fault/checkpoint_between.sh \
+  tests/fault/checkpoint_cost.sh \
   tests/fault/checkpoint_files.sh \
   tests/fault/checkpoint_nth.sh \
   tests/fault/checkpoint_random.sh \
@@ -357,7 +358,11 @@ tests_unit_mpi_coll_test_persistent_coll_LDFLAGS = $(WRAP_MEMORY)
 tests_unit_mpi_comm_test_comm_from_group_LDFLAGS = $(WRAP_MEMORY)
 tests_unit_mpi_comm_test_comm_shortage_LDFLAGS = $(WRAP_MEMORY)
 tests_unit_mpi_datatype_test_types_kept_LDFLAGS = $(WRAP_MEMORY)
+tests_unit_mpi_job_test_checkpoint_calls_LDFLAGS = $(WRAP_MEMORY)
 tests_unit_mpi_job_test_checkpoint_objects_LDFLAGS = $(WRAP_MEMORY)
+tests_unit_mpi_job_test_checkpoint_rank_LDFLAGS = $(WRAP_MEMORY)
+tests_unit_mpi_job_test_session_LDFLAGS = $(WRAP_MEMORY)
+tests_unit_mpi_transfer_test_coll_side_kept_LDFLAGS = $(WRAP_MEMORY)
 tests_unit_mpi_job_test_restart_LDFLAGS = \
   -Wl,--wrap=fixed_possible,--wrap=fixed_is,--wrap=fixed_again \
   -Wl,--wrap=fixed_stack_limit,--wrap=fixed_set_guards \

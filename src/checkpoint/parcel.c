@@ -52,7 +52,8 @@ void parcel_put_ints(struct parcel *p, const int *from, int n) {
 }
 
 static bool has(struct parcel *p, size_t n) {
-  p->failed |= p->n - p->at < n;
+  p->cut |= p->n - p->at < n;
+  p->failed |= p->cut;
   return !p->failed;
 }
 
@@ -76,7 +77,7 @@ void *parcel_address(struct parcel *p) {
 const char *parcel_text(struct parcel *p) {
   const size_t n = (size_t)parcel_number(p);
   if (n == 0 || !has(p, n) || p->bytes[p->at + n - 1]) {
-    p->failed = true;
+    p->failed = p->cut = true;
     return "";
   }
   const char *const text = p->bytes + p->at;
@@ -85,7 +86,11 @@ const char *parcel_text(struct parcel *p) {
 }
 
 int *parcel_ints(struct parcel *p, int n) {
-  if (!parcel_number(p) || n < 0 || !has(p, (size_t)n * sizeof(int))) {
+  if (!parcel_number(p)) {
+    return NULL;
+  }
+  if (n < 0 || !has(p, (size_t)n * sizeof(int))) {
+    p->failed = p->cut = true;
     return NULL;
   }
   int *const to = native_alloc(((size_t)n + 1) * sizeof(*to));

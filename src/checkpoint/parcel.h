@@ -14,7 +14,8 @@ struct parcel {
   char *bytes; /* n of `room` */
   size_t n, room;
   size_t at;   /* what is read next */
-  bool failed; /* memory was short, or there is less than was asked for */
+  bool failed; /* memory was short, or there is less than was asked for, */
+  bool cut;    /* which means that it is not what was put */
 };
 
 /* After a failure nothing is done, and numbers are 0: who has put or got all it

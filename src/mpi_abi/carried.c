@@ -116,18 +116,46 @@ struct carried *carried_give(enum handle_kind kind, uintptr_t real) {
   return c;
 }
 
+static void take_out(const struct carried *c) {
+  lock_take(&all.lock);
+  struct carried **const link =
+      link_of_locked(c->rank, c->handle.kind, c->real);
+  *link = c->next;
+  lock_give(&all.lock);
+}
+
 void carried_take(struct carried *c) {
   if (c && --c->references == 0 && c->handle.kind != HANDLE_ERRHANDLER) {
-    lock_take(&all.lock);
-    struct carried **const link =
-        link_of_locked(c->rank, c->handle.kind, c->real);
-    *link = c->next;
-    lock_give(&all.lock);
+    take_out(c);
+  }
+}
+
+static void end(struct carried *c) {
+  handle_end(&c->handle);
+  native_free(c);
+}
+
+void carried_over(uintptr_t real) {
+  struct carried *const c = carried_of_real(HANDLE_ERRHANDLER, real);
+  if (c) {
+    take_out(c);
+    c->over = true;
+  }
+}
+
+void carried_forget(uintptr_t real) {
+  struct carried *const c = carried_of_real(HANDLE_ERRHANDLER, real);
+  if (c) {
+    take_out(c);
+    end(c);
   }
 }
 
 void carried_taken(struct carried *c, bool gone) {
   if (!c || c->handle.kind == HANDLE_ERRHANDLER) {
+    if (c && c->over) {
+      end(c);
+    }
     return;
   }
   if (!gone && c->references++ == 0) {
@@ -135,8 +163,7 @@ void carried_taken(struct carried *c, bool gone) {
     add_locked(c);
     lock_give(&all.lock);
   } else if (c->references == 0) {
-    handle_end(&c->handle);
-    native_free(c);
+    end(c);
   }
 }
 

@@ -19,6 +19,7 @@ struct carried {
   int rank;        /* whose it is */
   long references; /* that its program has */
   bool committed;  /* a datatype */
+  bool over;       /* an error handler: nothing has it set, and it was freed */
   struct carried *next;
 };
 
@@ -41,9 +42,14 @@ bool carried_errhandler_is_predefined(MPI_Errhandler handle);
    done. */
 bool carried_share(struct carried *c);
 /* It frees the last one: before the call of the real library, and after
-   it. The first one may be NULL. Those of error handlers stay. */
+   it. The first one may be NULL. Those of error handlers stay until they are
+   over. */
 void carried_take(struct carried *c);
 void carried_taken(struct carried *c, bool gone);
+/* An error handler of the calling rank is over, in the call that frees it; or
+   in another one: there is none any more then. */
+void carried_over(uintptr_t real);
+void carried_forget(uintptr_t real);
 /* The one that had the number in another process, with all that is in `like`
    but the handle. False: it cannot have it. */
 bool carried_restore(enum handle_kind kind, const struct carried *like,

@@ -25,6 +25,12 @@
   FORTRAN_ALIAS(PMPI_##upper, name);                                           \
   FORTRAN_EXPORTED void name(__VA_ARGS__)
 
+/* The same for programs with mpi_f08, whose types are those of mpi.h but for
+   handles, which are numbers. */
+#define FORTRAN_ENTRY_F08(lower) FORTRAN_ENTRY_F08_AS(ABI_FORTRAN(lower), lower)
+#define FORTRAN_ENTRY_F08_AS(name, lower)                                      \
+  FORTRAN_ALIAS(pmpi_##lower##_f08_, name)
+
 /* Values of LOGICAL. */
 enum { FORTRAN_FALSE, FORTRAN_TRUE };
 

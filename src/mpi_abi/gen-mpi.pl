@@ -434,19 +434,34 @@ sub superstep {
     my ($f) = @_;
     return () unless $supersteps{ $f->{like} };
     my ($comm) = grep { $f->{list}[$_] =~ /^MPI_Comm\b/ } 0 .. $#{ $f->{list} };
+    my $moves = grep({ /^MPI_Op\b/ } @{ $f->{list} }) ? 'false' : 'true';
     return (
         'if (vp_superstep)',
-        "  vp_superstep((uintptr_t)$f->{names}[$comm]);"
+        "  vp_superstep((uintptr_t)$f->{names}[$comm], $moves);"
     );
+}
+
+# Who has gone on into it does not leave it while others write to a checkpoint.
+sub superstep_over {
+    my ($f) = @_;
+    return $supersteps{ $f->{like} }
+      ? ('if (self.vp->ahead)', '  vp_superstep_over();')
+      : ();
 }
 
 # At the entry of a call for a message.
 sub stop {
     my ($f) = @_;
     return () unless defined $messages{ $f->{like} };
-    my $site =
-      $messages{ $f->{like} } == 2 ? '__builtin_return_address(0)' : 'NULL';
-    return ('if (vp_is_to_stop())', "  vp_stop($site);");
+    my $array = $messages{ $f->{like} } == 2 ? array_of($f) : 'NULL';
+    return ('if (vp_is_to_stop())', "  vp_stop($array);");
+}
+
+# The requests that a call waits for.
+sub array_of {
+    my ($f) = @_;
+    my ($i) = grep { $f->{list}[$_] =~ /^MPI_Request\b/ } 0 .. $#{ $f->{list} };
+    return $f->{names}[$i];
 }
 
 # A call that can be left: its arguments are those of the program each time.
@@ -572,7 +587,11 @@ sub body_implemented {
     my ($short, $f) = @_;
     my $local = $f->{kind} eq 'local';
     my $left  = can_be_left($f);
-    my $may   = $left && $left == 2 ? 'VP_LEAVES_PROGRAM' : 'VP_LEAVES';
+    my @leaving =
+        !$left     ? ()
+      : $left == 2 ? ('self.vp->array = ' . array_of($f) . ';',
+                      'self.vp->leaving = VP_LEAVES_ARRAYS;')
+      :              ('self.vp->leaving = VP_LEAVES;');
     my ($before, $after) = carry($short, $f);
     return (
         $local || $left ? () : guard($f),
@@ -586,7 +605,7 @@ sub body_implemented {
         $local ? () : "const bool entered = mpi_enter(\"$f->{name}\");",
         'self.site = ' . ($left ? 'site;' : '__builtin_return_address(0);'),
         'self.calls++;',
-        $left ? "self.vp->leaving = $may;" : (),
+        @leaving,
         "self.function = \"$f->{name}\";",
         'char apart[CONTEXT_STACK_APART];',
         'const bool left = vp_program_stops(self.vp, apart);',
@@ -596,6 +615,7 @@ sub body_implemented {
         "$f->{type} rc = pems_$f->{like}(" . inner_args($f) . ");",
         'if (before)',
         '  side_stack_switch(before, NULL);',
+        superstep_over($f),
         $left ? 'self.vp->leaving = VP_STAYS;' : (),
         'vp_program_goes_on(self.vp, left);',
         $local ? () : 'mpi_leave(entered);',

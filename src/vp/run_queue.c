@@ -223,8 +223,11 @@ void run_queue_wait_locked(struct vp *vp, struct run_queue_waiting *w,
 }
 
 static bool leaves(const struct vp *vp) {
+  if (vp->leaving == VP_SETTLES) {
+    return vp->gives_up;
+  }
   return vp->leaving != VP_STAYS && vp_is_to_stop() && !vp->shared &&
-         (vp->leaving == VP_LEAVES || vp_may_leave(self.site));
+         !vp->late && (vp->leaving == VP_LEAVES || vp_may_leave(vp->array));
 }
 
 bool run_queue_wait_or_leave_locked(struct vp *vp, struct run_queue_waiting *w,
@@ -245,6 +248,20 @@ void run_queue_wake_leaving_locked(void) {
       run_queue_wake_one_locked(vp->leaves, vp);
     }
   }
+}
+
+bool run_queue_give_up_locked(void) {
+  bool any = false;
+  for (int i = 0; i < vps.n; i++) {
+    struct vp *const vp = &vps.item[i];
+    if (vp->leaving == VP_SETTLES && !vp->gives_up) {
+      any = vp->gives_up = true;
+    }
+  }
+  if (any) {
+    run_queue_wake_leaving_locked();
+  }
+  return any;
 }
 
 void run_queue_pause_locked(struct vp *vp, const char *what, bool found) {

@@ -18,13 +18,17 @@ void run_queue_leave(struct vp *vp);
    "MPI_Barrier". Returns with the lock held. */
 void run_queue_wait_locked(struct vp *vp, struct run_queue_waiting *w,
                            const char *what);
-/* The same in a call that may be left (vp->leaving): false if it is to be. It
-   may wait or not: the caller checks that before its condition. */
+/* The same in a call that may be left (vp->leaving), or that gives up: false if
+   it is to be. It may wait or not: the caller checks that before its condition.
+ */
 bool run_queue_wait_or_leave_locked(struct vp *vp, struct run_queue_waiting *w,
                                     const char *what);
 /* Called with the lock held when vp_stops has been set: wakes those that wait
    in such calls. */
 void run_queue_wake_leaving_locked(void);
+/* Called with the lock held: VPs that wait for what is under way before they
+   stop (VP_SETTLES) give up. False: there is none. */
+bool run_queue_give_up_locked(void);
 /* Called with the lock held: makes those that wait ready to run. */
 void run_queue_wake_locked(struct run_queue_waiting *w);
 /* The same for one VP that waits in w, or was woken by run_queue_wake_soon

@@ -35,8 +35,10 @@ enum vp_state {
 enum vp_leaving {
   VP_STAYS,
   VP_LEAVES,
-  VP_LEAVES_PROGRAM, /* if the program has made the call by itself: else its
-                        caller has memory that no checkpoint has */
+  VP_LEAVES_ARRAYS, /* if its arrays are in memory that a checkpoint has: some
+                       libraries make them for the call */
+  VP_SETTLES, /* it waits for what is under way, before it stops: if no rank can
+                 go on it gives up */
 };
 
 struct vp {
@@ -85,7 +87,13 @@ struct vp {
   atomic_int files; /* descriptors that it may have: interpose/descriptor.h */
   struct stdio_streams *streams; /* open ones, or NULL: interpose/stdio.h */
   uint64_t superstep; /* calls at which a checkpoint could be taken, so far */
+  uint64_t ahead; /* 1 + the checkpoint whose call it is in while others still
+                     write to it, or 0 */
+  bool between;   /* it has stopped for one between supersteps */
+  bool late;      /* it stops only later: others wait for calls of it */
+  bool gives_up;  /* what it waits for to stop does not come */
   enum vp_leaving leaving; /* may the call that it is in be left? */
+  const void *array;       /* which it takes, if that matters */
   struct exits *exits;     /* to call when it ends, or NULL: exits.h */
   bool resumes;            /* it goes on where another process has stopped */
   bool destruct;           /* exit was exit, not _exit */
@@ -186,17 +194,20 @@ extern void (*vp_restart)(void);
 /* For that: makes the calling VP's thread-local data, as they begin. */
 void vp_begin_data(const struct vp *vp);
 /* If not NULL, it is called at the entry of blocking collective calls with the
-   handle of the communicator. */
-extern void (*vp_superstep)(uintptr_t comm);
+   handle of the communicator; moves: in the call no code of the program runs.
+ */
+extern void (*vp_superstep)(uintptr_t comm, bool moves);
+/* At its end, if vp->ahead was set: returns when the VP may leave it. */
+extern void (*vp_superstep_over)(void);
 
 /* VPs are to stop at the entry of their next call for a message, and those that
    wait in one are to leave it: set under the scheduler's lock. */
 extern atomic_bool vp_stops;
-/* Then: the calling VP stops, at the entry of a call that was made from `site`;
-   NULL: that does not matter. */
-extern void (*vp_stop)(const void *site);
-/* Is that a call that the program has made by itself? */
-extern bool (*vp_may_leave)(const void *site);
+/* Then: the calling VP stops, at the entry of a call that takes the array, or
+   NULL: none. */
+extern void (*vp_stop)(const void *array);
+/* Is that in memory that a checkpoint has? */
+extern bool (*vp_may_leave)(const void *array);
 /* What a call returns that was left: no error of MPI. */
 #define VP_LEFT (-0x70656d73)
 static inline bool vp_is_to_stop(void) {

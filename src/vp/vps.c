@@ -4,7 +4,8 @@
 
 struct vps vps;
 void (*vp_restart)(void);
-void (*vp_superstep)(uintptr_t comm);
+void (*vp_superstep)(uintptr_t comm, bool moves);
+void (*vp_superstep_over)(void);
 atomic_bool vp_stops;
-void (*vp_stop)(const void *site);
-bool (*vp_may_leave)(const void *site);
+void (*vp_stop)(const void *array);
+bool (*vp_may_leave)(const void *array);

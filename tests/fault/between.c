@@ -156,6 +156,43 @@ static void wait_for_some(void) {
   sum += 10 * n + which[0];
 }
 
+/* The others of `two` wait in a collective call, which the last rank but one
+   comes to when rank 1 has waited for long. */
+static MPI_Comm two;
+
+static int is_late(void) {
+  if (rank == 1) {
+    int waits;
+    MPI_Recv(&waits, 1, MPI_INT, 0, TAG + 3, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    usleep(waits ? 2500000 : 0);
+    MPI_Send(out, FEW, MPI_INT, size - 2, TAG + 2, MPI_COMM_WORLD);
+  } else if (rank == size - 2) {
+    MPI_Recv(in, FEW, MPI_INT, 1, TAG + 2, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    look(1, FEW, 1);
+  }
+  return two != MPI_COMM_NULL;
+}
+
+static void begun_by_one(void) {
+  MPI_Request r;
+  int all, mine = rank + number;
+  if (is_late()) {
+    MPI_Iallreduce(&mine, &all, 1, MPI_INT, MPI_SUM, two, &r);
+    MPI_Wait(&r, MPI_STATUS_IGNORE);
+    sum += all;
+  }
+  receive(FEW);
+}
+
+static void blocks_one(void) {
+  int all, mine = rank + number;
+  if (is_late()) {
+    MPI_Allreduce(&mine, &all, 1, MPI_INT, MPI_SUM, two);
+    sum += all;
+  }
+  receive(FEW);
+}
+
 static void ask_in_vain(void) {
   int there = 0;
   while (!there) {
@@ -164,7 +201,9 @@ static void ask_in_vain(void) {
   receive(FEW);
 }
 
-enum { SENDS = 1, RECEIVES = 2 }; /* what rank 0 does with each */
+/* What rank 0 does with each, and with rank 1: does it wait for a checkpoint?
+ */
+enum { SENDS = 1, RECEIVES = 2, TELLS = 4 };
 
 static const struct step {
   const char *name;
@@ -185,6 +224,8 @@ static const struct step {
     {"Waitany", wait_for_any, SENDS, FEW, 1},
     {"Waitsome", wait_for_some, SENDS, FEW, 1},
     {"Iprobe", ask_in_vain, SENDS, FEW, 1},
+    {"Iallreduce, begun by one", begun_by_one, SENDS | TELLS, FEW, 1},
+    {"Allreduce, where one waits", blocks_one, SENDS | TELLS, FEW, 1},
 };
 enum { STEPS = sizeof(steps) / sizeof(*steps) };
 
@@ -234,6 +275,9 @@ static void answer(const struct step *s) {
 
 static void take(const struct step *s) {
   if (rank == 0) {
+    if (s->does & TELLS) {
+      MPI_Send(&asked, 1, MPI_INT, 1, TAG + 3, MPI_COMM_WORLD);
+    }
     await_checkpoint(0);
     answer(s);
     printf("%s: %ld\n", s->name, sum);
@@ -247,7 +291,7 @@ static void take(const struct step *s) {
 /* The last rank but one is in a call that cannot be left, and the last one
    comes to it only when rank 0 has waited for long: one that is asked for
    before is there after. */
-static void apart(MPI_Comm two) {
+static void apart(void) {
   if (rank == 0) {
     ask();
     await_checkpoint(3000);
@@ -264,8 +308,57 @@ static void apart(MPI_Comm two) {
   }
 }
 
+/* Collective calls that all have begun, and nobody has ended. */
+static struct {
+  MPI_Request request[5];
+  int mine, all, root, to[2], from[2];
+} begun;
+
+static void begin_calls(MPI_Comm ring) {
+  begun.mine = word(rank, 0);
+  begun.root = rank == 1 ? word(1, 1) : 0;
+  begun.to[0] = begun.to[1] = word(rank, 2);
+  MPI_Iallreduce(&begun.mine, &begun.all, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD,
+                 &begun.request[0]);
+  MPI_Ibcast(&begun.root, 1, MPI_INT, 1, ring, &begun.request[1]);
+  MPI_Ibarrier(ring, &begun.request[2]);
+  MPI_Ineighbor_alltoall(begun.to, 1, MPI_INT, begun.from, 1, MPI_INT, ring,
+                         &begun.request[3]);
+  begun.request[4] = MPI_REQUEST_NULL;
+  if (two != MPI_COMM_NULL) {
+    MPI_Ialltoall(begun.to, 1, MPI_INT, in + 2 * N - 2, 1, MPI_INT, two,
+                  &begun.request[4]);
+  }
+}
+
+static void end_calls(void) {
+  int all = 0;
+  MPI_Waitall(5, begun.request, MPI_STATUSES_IGNORE);
+  for (int i = 0; i < size; i++) {
+    all += word(i, 0);
+  }
+  if (begun.all != all || begun.root != word(1, 1) ||
+      begun.from[0] != word((rank + size - 1) % size, 2) ||
+      begun.from[1] != word((rank + 1) % size, 2) ||
+      (two != MPI_COMM_NULL && in[2 * N - 1] != word(size - 1, 2))) {
+    printf("rank %d: wrong at the end of what had begun\n", rank);
+    MPI_Abort(MPI_COMM_WORLD, 1);
+  }
+}
+
+static void under_way(void) {
+  MPI_Comm ring;
+  MPI_Cart_create(MPI_COMM_WORLD, 1, &size, (int[]){1}, 0, &ring);
+  begin_calls(ring);
+  if (rank == 0) {
+    ask();
+  }
+  take(&steps[1]);
+  end_calls();
+  MPI_Comm_free(&ring);
+}
+
 int main(int argc, char **argv) {
-  MPI_Comm two;
   MPI_Init(&argc, &argv);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &size);
@@ -289,8 +382,10 @@ int main(int argc, char **argv) {
   }
   number = STEPS + 1;
   if (argc == 2) {
-    apart(two);
+    apart();
     take(&steps[0]);
+    number++;
+    under_way();
   }
   long all;
   MPI_Reduce(&sum, &all, 1, MPI_LONG, MPI_SUM, 0, MPI_COMM_WORLD);

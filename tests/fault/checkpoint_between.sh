@@ -5,7 +5,7 @@
 . "$(dirname "$0")/checkpoint_lib.sh"
 
 build tests/fault/between.c
-STEPS=15
+STEPS=18
 
 begin "without checkpoints"
 run -n 4 "$program" "$shelf"
@@ -33,6 +33,31 @@ each() {
 each --pems-procs=1
 each --pems-procs=2
 PEMS_TEST_EVICT_ALWAYS=1 each --pems-procs=1 --pems-k=1
+
+# Arrays are made of Fortran's for these calls.
+fortran_waits() {
+  for name in between_fortran between_fortran08; do
+    begin "$name: Waitall, Waitany, Waitsome"
+    rm -rf "$shelf"
+    "${PEMSFORT:-pemsfort}" -O1 -o "$work/$name" "$here/tests/fault/$name.f90" ||
+      fault "it cannot be compiled"
+    run -n 3 --pems-procs=2 --pems-checkpoint="$shelf,keep=9" "$work/$name" "$shelf"
+    expect_status 0
+    expect_silence
+    expect_output 'the end: '
+    cp "$out" "$work/$name.reference"
+    number=0
+    each_resumes "$work/$name.reference" "$shelf"
+    [ "$number" -eq 3 ] || fault "$number checkpoints, not 3"
+    expect_clean
+    end
+  done
+}
+if command -v "${PEMSFORT:-pemsfort}" >/dev/null; then
+  fortran_waits
+else
+  echo "SKIP: no pemsfort"
+fi
 
 begin "by time, and SIGTERM ends the job with one"
 rm -rf "$shelf"

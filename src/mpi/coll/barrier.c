@@ -75,6 +75,7 @@ static void tell(const struct request *request, struct request_reason *why) {
 static const struct request_class barrier_class = {
     .name = "barrier",
     .past = true,
+    .collective = true,
     .finish = finish,
     .tell = tell,
 };

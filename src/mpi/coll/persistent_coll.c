@@ -138,6 +138,7 @@ static struct request *load(struct comm *comm, const char *function,
 
 static const struct request_class persistent_colls = {
     .name = "collective",
+    .collective = true,
     .finish = finish,
     .start = start,
     .release = release,

@@ -45,7 +45,7 @@ static int create(const struct group *g, const char *tag, MPI_Info info,
   if (!made) {
     return MPI_ERR_NO_MEM;
   }
-  made->errhandler = *errhandler;
+  errhandler_set(&made->errhandler, *errhandler);
   const int code = comm_info_set(made, info);
   if (code) {
     comm_free(made);

@@ -55,7 +55,7 @@ struct comm *comm_make(const struct comm *parent, uint64_t id,
   struct comm *comm =
       remote ? make_inter(id, own, remote) : make_intra(id, own);
   if (comm) {
-    comm->errhandler = parent->errhandler;
+    errhandler_set(&comm->errhandler, parent->errhandler);
   }
   return comm;
 }

@@ -265,7 +265,7 @@ int pems_Intercomm_create_from_groups(MPI_Group local_group, int local_leader,
     need_fail("communicator");
   }
   group_release(remote);
-  made->errhandler = told;
+  errhandler_set(&made->errhandler, told);
   *newcomm = comm_handle(made);
   return comm_error(*newcomm, comm_info_set(made, info), from_name);
 }

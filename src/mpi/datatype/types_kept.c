@@ -176,9 +176,8 @@ void types_kept_save(const struct rank *rank, struct parcel *to) {
 
 /* As many numbers of n bytes as come. */
 static void *array_of(struct parcel *from, int64_t n, size_t size) {
-  void *const to = n < 0 || (uint64_t)n > (from->n - from->at) / size
-                       ? NULL
-                       : native_alloc(((size_t)n + 1) * size);
+  from->cut |= n < 0 || (uint64_t)n > (from->n - from->at) / size;
+  void *const to = from->cut ? NULL : native_alloc(((size_t)n + 1) * size);
   from->failed |= !to;
   if (to) {
     parcel_get(from, to, (size_t)n * size);

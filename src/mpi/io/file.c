@@ -89,7 +89,7 @@ int pems_File_set_errhandler(MPI_File handle, MPI_Errhandler errhandler) {
   if (code) {
     return file_error(file_of(handle), code, name);
   }
-  *set = errhandler_make(errhandler);
+  errhandler_set(set, errhandler_make(errhandler));
   return MPI_SUCCESS;
 }
 

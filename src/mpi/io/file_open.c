@@ -102,7 +102,7 @@ static struct file *file_make(struct comm *own, const char *name, int amode) {
   file->name = copy_of(name);
   file->amode = amode;
   file->etype = 1;
-  file->errhandler = files->errhandler;
+  errhandler_set(&file->errhandler, files->errhandler);
   file->next = files->first;
   if (file->next) {
     file->next->previous = file;
@@ -138,6 +138,7 @@ static void file_free(struct file *file) {
   }
   *(file->previous ? &file->previous->next : &files_me()->first) = file->next;
   comm_free(file->comm);
+  errhandler_unset(&file->errhandler);
   handle_end(&file->handle);
   native_free(file->name);
   native_free(file->path);

@@ -1,4 +1,6 @@
 libpemscore_la_SOURCES += \
+  src/mpi/job/checkpoint_calls.c \
+  src/mpi/job/checkpoint_calls.h \
   src/mpi/job/env.c \
   src/mpi/job/fortran_told.c \
   src/mpi/job/job.c \
@@ -26,6 +28,8 @@ libpems_la_SOURCES += \
   src/mpi/job/checkpoint.h \
   src/mpi/job/checkpoint_ask.c \
   src/mpi/job/checkpoint_ask.h \
+  src/mpi/job/checkpoint_complete.c \
+  src/mpi/job/checkpoint_complete.h \
   src/mpi/job/checkpoint_files.c \
   src/mpi/job/checkpoint_files.h \
   src/mpi/job/checkpoint_objects.c \
@@ -42,17 +46,29 @@ libpems_la_SOURCES += \
 
 UNIT_TESTS += \
   tests/unit/mpi/job/test_checkpoint_ask \
+  tests/unit/mpi/job/test_checkpoint_calls \
+  tests/unit/mpi/job/test_checkpoint_complete \
   tests/unit/mpi/job/test_checkpoint_files \
   tests/unit/mpi/job/test_checkpoint_objects \
+  tests/unit/mpi/job/test_checkpoint_rank \
   tests/unit/mpi/job/test_checkpoint_sizes \
   tests/unit/mpi/job/test_job_deal \
   tests/unit/mpi/job/test_job_load \
   tests/unit/mpi/job/test_job_site \
-  tests/unit/mpi/job/test_restart
+  tests/unit/mpi/job/test_restart \
+  tests/unit/mpi/job/test_session
 # A part of libpems only, which replaces the test's own functions.
 tests_unit_mpi_job_test_checkpoint_ask_SOURCES = \
   tests/unit/mpi/job/test_checkpoint_ask.c src/mpi/job/checkpoint_ask.c
 tests_unit_mpi_job_test_checkpoint_ask_CPPFLAGS = $(AM_CPPFLAGS)
+tests_unit_mpi_job_test_checkpoint_complete_SOURCES = \
+  tests/unit/mpi/job/test_checkpoint_complete.c \
+  src/mpi/job/checkpoint_complete.c
+tests_unit_mpi_job_test_checkpoint_complete_CPPFLAGS = $(AM_CPPFLAGS)
+tests_unit_mpi_job_test_checkpoint_rank_SOURCES = \
+  tests/unit/mpi/job/test_checkpoint_rank.c src/mpi/job/checkpoint_rank.c \
+  src/mpi/job/checkpoint_objects.c
+tests_unit_mpi_job_test_checkpoint_rank_CPPFLAGS = $(AM_CPPFLAGS)
 tests_unit_mpi_job_test_checkpoint_files_SOURCES = \
   tests/unit/mpi/job/test_checkpoint_files.c src/mpi/job/checkpoint_files.c \
   src/interpose/descriptor.c

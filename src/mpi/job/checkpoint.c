@@ -11,8 +11,9 @@
 #include "context/residency/segment.h"
 #include "interpose/descriptor.h"
 #include "interpose/fatal.h"
-#include "interpose/malloc.h"
 #include "mpi/job/checkpoint_ask.h"
+#include "mpi/job/checkpoint_calls.h"
+#include "mpi/job/checkpoint_complete.h"
 #include "mpi/job/checkpoint_files.h"
 #include "mpi/job/checkpoint_rank.h"
 #include "mpi/job/checkpoint_sizes.h"
@@ -20,6 +21,7 @@
 #include "mpi/object/comm.h"
 #include "mpi/p2p/p2p_load.h"
 #include "mpi/p2p/p2p_save.h"
+#include "mpi/request/request.h"
 #include "mpi/rma/win_kept.h"
 #include "mpi/verify/deadlock.h"
 #include "mpi_abi/handle.h"
@@ -30,6 +32,7 @@
 #include "os/native.h"
 #include "os/pages.h"
 #include "pems.h"
+#include "vp/resume.h"
 #include "vp/run_queue.h"
 #include "vp/side_stack.h"
 #include "vp/stack.h"
@@ -64,6 +67,8 @@ static struct {
 
 /* What a VP has written, until all have. */
 static __thread struct resume *record;
+/* Of the call at which it stops; NULL: it may not go on into that. */
+static __thread const struct comm *superstep;
 
 /* --- why not -------------------------------------------------------------- */
 
@@ -84,7 +89,7 @@ static void say_failure(void) {
   const bool same =
       said.code == all.error.code &&
       (said.code != ENOTSUP || strcmp(said.text, all.error.text) == 0);
-  if (same) {
+  if (same || all.error.code == EAGAIN) { /* it is tried again soon */
     return;
   }
   said = all.error;
@@ -130,28 +135,27 @@ static void add(const struct vp *vp) {
   }
 }
 
-/* A collective call that not all members have made. */
-static bool is_in_call(const struct vp *vp) {
-  const struct comm *c = vp->mpi->comms;
-  while (c && !c->team->colls) {
-    c = c->next;
+static void check_calls(void) {
+  struct pems_error error;
+  for (int i = 0; i < vps.n; i++) {
+    run_queue_lock();
+    const bool any = checkpoint_calls_any_locked(&vps.item[i]);
+    run_queue_unlock();
+    if (any) {
+      failure(&error, EAGAIN, "it has a collective call under way");
+      note_failure(vps.item[i].rank, &error);
+    }
   }
-  return c;
+  if (p2p_save_early() || am_keeps()) {
+    failure(&error, EAGAIN, "messages for calls that a rank has not made yet");
+    note_failure(-1, &error);
+  }
 }
 
 static void check_all(void) {
   struct pems_error error;
   char folder[PATH_MAX];
-  for (int i = 0; i < vps.n; i++) {
-    if (is_in_call(&vps.item[i])) {
-      failure(&error, ENOTSUP, "it has a collective call under way");
-      note_failure(vps.item[i].rank, &error);
-    }
-  }
-  if (p2p_save_early() || am_keeps()) {
-    failure(&error, ENOTSUP, "messages for calls that a rank has not made yet");
-    note_failure(-1, &error);
-  }
+  check_calls();
   if (checkpoint_files_check(all.shelf.dir, &error)) {
     note_failure(-1, &error);
   }
@@ -162,51 +166,17 @@ static void check_all(void) {
   }
 }
 
-/* Text that `write` makes, as a file. */
-static int put(const char *folder, const char *file,
-               int (*write)(FILE *to, struct pems_error *error),
-               struct checkpoint_sum *sum, struct pems_error *error) {
-  char *text = NULL;
-  size_t n = 0;
-  FILE *const f = open_memstream(&text, &n);
-  int code = f ? write(f, error) : failure(error, ENOMEM, "out of memory");
-  if (f && fclose(f) != 0 && !code) {
-    code = failure(error, ENOMEM, "out of memory");
-  }
-  code = code ? code : shelf_put(folder, file, text, n, error);
-  *sum = manifest_sum(text, n);
-  free(text);
-  return code;
-}
-
-static int write_identity(FILE *to, struct pems_error *error) {
-  return identity_write(restart_identity(), to, error);
-}
-
-static int write_manifest(FILE *to, struct pems_error *error) {
-  return manifest_write(&all.manifest, to, error);
-}
-
-/* By one process, when all files of ranks are there. */
-static int complete(struct pems_error *error) {
-  char folder[PATH_MAX];
-  struct checkpoint_sum ignored;
-  all.manifest.time = (uint64_t)time(NULL);
-  int code = shelf_begin(&all.shelf, all.manifest.sequence, folder, error);
-  code = code ? code : shelf_look(folder, &all.manifest, error);
-  code = code ? code
-              : put(folder, "identity", write_identity, &all.manifest.identity,
-                    error);
-  code = code ? code : put(folder, "manifest", write_manifest, &ignored, error);
-  return code ? code
-              : shelf_commit(&all.shelf, all.manifest.sequence, all.wish.keep,
-                             error);
-}
-
 /* All processes know what each rank has written. */
 static void share_sums(void) {
   net_sum((uint64_t *)all.manifest.rank, 2 * all.manifest.v);
   net_sum(&all.manifest.messages, 1);
+}
+
+/* Has it failed for what will be over soon? */
+static bool is_soon(bool failed) {
+  uint64_t soon = failed && all.failed && all.error.code == EAGAIN;
+  net_max(&soon, 1);
+  return soon;
 }
 
 /* By the last VP of each process that has stopped. */
@@ -223,7 +193,8 @@ static void finish(struct vp *vp) {
   int first = net_first_failed(all.failed);
   if (first < 0) {
     share_sums();
-    if (net_rank() == 0 && complete(&error)) {
+    if (net_rank() == 0 &&
+        checkpoint_complete(&all.shelf, &all.manifest, all.wish.keep, &error)) {
       note_failure(-1, &error);
     }
     first = net_first_failed(all.failed);
@@ -240,6 +211,7 @@ static void finish(struct vp *vp) {
   if (first >= 0) {
     shelf_abandon(&all.shelf, all.manifest.sequence);
   }
+  const bool again = is_soon(first >= 0);
   all.manifest.sequence++;
   all.manifest.messages = 0;
   memset(all.manifest.rank, 0,
@@ -248,11 +220,15 @@ static void finish(struct vp *vp) {
   run_queue_lock();
   all.failed = false;
   checkpoint_ask_done_locked(superstep);
+  if (again) {
+    checkpoint_ask_again_locked();
+  }
   run_queue_unlock();
 }
 
-/* Waits for all VPs of this process; the last one calls last(). */
-static void meet(struct vp *vp, void (*last)(struct vp *vp), const char *what) {
+/* One more VP of this process is there; the last one calls last(). Returns what
+   await takes. */
+static uint64_t arrive(struct vp *vp, void (*last)(struct vp *vp)) {
   run_queue_lock();
   const uint64_t round = all.round;
   if (++all.stopped == vps.n) {
@@ -261,12 +237,24 @@ static void meet(struct vp *vp, void (*last)(struct vp *vp), const char *what) {
     run_queue_lock();
     all.stopped = 0;
     all.round++;
+    checkpoint_calls_end_locked();
     run_queue_wake_locked(&all.waiting);
   }
+  run_queue_unlock();
+  return round;
+}
+
+/* Until all are there, and what the last one does is done. */
+static void await(struct vp *vp, uint64_t round, const char *what) {
+  run_queue_lock();
   while (all.round == round) {
     run_queue_wait_locked(vp, &all.waiting, what);
   }
   run_queue_unlock();
+}
+
+static void meet(struct vp *vp, void (*last)(struct vp *vp), const char *what) {
+  await(vp, arrive(vp, last), what);
 }
 
 /* --- at the entry of a call ----------------------------------------------- */
@@ -276,23 +264,46 @@ static void forget_record(void) {
   record = NULL;
 }
 
+/* What is its own has been written: it may go on into the call, but not beyond.
+ */
+static bool goes_ahead(const struct vp *vp) {
+  run_queue_lock();
+  const bool ahead =
+      superstep && checkpoint_calls_go_ahead_locked(vp, superstep);
+  run_queue_unlock();
+  return ahead;
+}
+
 /* At a call of all ranks; others still compute. */
 static void stopped(void) {
   struct vp *const vp = self.vp;
   if (checkpoint_ask_await(vp)) {
     save(vp, true);
+    const bool ahead = goes_ahead(vp);
     checkpoint_ask_stopped(vp);
-    meet(vp, finish, "a checkpoint");
-    win_kept_watch(vp->mpi, false);
+    const uint64_t round = arrive(vp, finish);
+    if (ahead) {
+      vp->ahead = 1 + round;
+    } else {
+      await(vp, round, "a checkpoint");
+      win_kept_watch(vp->mpi, false);
+    }
   }
   forget_record();
+}
+
+static void on_superstep_over(void) {
+  struct vp *const vp = self.vp;
+  await(vp, vp->ahead - 1, "a checkpoint");
+  vp->ahead = 0;
 }
 
 /* At a call for a message: it is saved when all have stopped, for else it goes
    on, and what was written would be in vain. */
 static void stopped_between(void) {
   struct vp *const vp = self.vp;
-  if (checkpoint_ask_between(vp)) {
+  if (checkpoint_ask_may_stop(vp) && requests_settle(vp->mpi) &&
+      checkpoint_ask_between(vp)) {
     save(vp, false);
     meet(vp, finish, "a checkpoint");
     win_kept_watch(vp->mpi, false);
@@ -346,19 +357,21 @@ static bool is_of_all(const struct comm *c) {
   return c && !c->remote && c->team->size == vps.plan.v;
 }
 
-static void on_superstep(uintptr_t comm) {
-  if (is_of_all(comm_of((MPI_Comm)comm)) && checkpoint_ask_superstep(self.vp)) {
+static void on_superstep(uintptr_t handle, bool moves) {
+  const struct comm *const comm = comm_of((MPI_Comm)handle);
+  if (is_of_all(comm) && checkpoint_ask_superstep(self.vp)) {
+    superstep = moves ? comm : NULL;
     stop_here(stopped);
   }
 }
 
 /* Libraries that are not the rank's have memory that is not saved. */
-static bool may_leave(const void *site) {
-  return !malloc_is_native(site);
+static bool may_leave(const void *array) {
+  return !array || resume_covers(self.vp, (uintptr_t)array, 1);
 }
 
-static void on_stop(const void *site) {
-  if (self.vp && !self.vp->shared && (!site || may_leave(site))) {
+static void on_stop(const void *array) {
+  if (self.vp && !self.vp->shared && may_leave(array)) {
     stop_here(stopped_between);
   }
 }
@@ -493,6 +506,7 @@ void checkpoint_start(void) {
     checkpoint_files_note();
     checkpoint_ask_start();
     vp_superstep = on_superstep;
+    vp_superstep_over = on_superstep_over;
     vp_stop = on_stop;
     vp_may_leave = may_leave;
     deadlock_on_relief(checkpoint_ask_relieve_locked);

@@ -3,6 +3,7 @@
 
 #include "base/message.h"
 #include "interpose/handler.h"
+#include "mpi/job/checkpoint_calls.h"
 #include "mpi_below/net.h"
 #include "net/am.h"
 #include "os/clock.h"
@@ -14,6 +15,7 @@
 #include <string.h>
 
 #define NEVER UINT64_MAX
+#define BETWEEN (UINT64_MAX - 1) /* agreed on: at no superstep */
 #define SECOND UINT64_C(1000000000)
 
 enum {
@@ -34,6 +36,7 @@ enum op {
   STUCK,   /* or: nobody can go on */
   GO_ON,   /* those that have stopped between supersteps */
   TAKE,    /* all ranks of the job have stopped */
+  GIVE_UP, /* anybody to all: who waits for what is under way, to stop */
 };
 /* `round`: of attempts to have all stop. An answer to an earlier one does not
    count. */
@@ -63,6 +66,7 @@ static struct {
   bool trying;     /* they are to stop between supersteps, too */
   bool take;       /* all ranks of the job have stopped, */
   bool tried;      /* maybe between supersteps */
+  bool gave_up;    /* GIVE_UP was sent, for this one */
   int stopped;     /* VPs here that have, */
   int between;     /* of them between supersteps */
   uint64_t at;     /* the furthest superstep of those */
@@ -101,6 +105,7 @@ static void send_locked(int process, enum op op, uint64_t superstep) {
 /* --- agreeing ------------------------------------------------------------- */
 
 static void stop_locked(uint64_t superstep) {
+  ask.asking = true;
   ask.agreed = superstep;
   ask.hold = false;
   ask.pause = GRACE_S * SECOND;
@@ -182,8 +187,33 @@ static void arrive_locked(const struct vp *vp) {
   tell_full_locked();
 }
 
+/* --- who stops later ---
+
+   Where some have made a collective call and others stop before it, those go
+   on until they have made it, too: it can be over then. */
+
+/* Not when all have stopped here, which process 0 knows then. */
+static void release_late_locked(void) {
+  for (int i = 0; i < vps.n && ask.trying && ask.stopped < vps.n; i++) {
+    struct vp *const vp = &vps.item[i];
+    if (vp->between && checkpoint_calls_late_locked(vp)) {
+      vp->between = false;
+      vp->late = true;
+      ask.between--;
+      ask.stopped--;
+      run_queue_wake_one_locked(&ask.still, vp);
+    }
+  }
+}
+
+/* --- attempts --- */
+
 static void try_locked(void) {
   vp_stops = ask.trying = true;
+  for (int i = 0; i < vps.n; i++) {
+    vps.item[i].late = false;
+  }
+  checkpoint_calls_tell_locked();
   run_queue_wake_leaving_locked();
   tell_full_locked();
 }
@@ -192,8 +222,17 @@ static void go_on_locked(void) {
   vp_stops = ask.trying = false;
   ask.stopped -= ask.between;
   ask.between = 0;
+  for (int i = 0; i < vps.n; i++) {
+    vps.item[i].between = false;
+  }
+  (void)run_queue_give_up_locked();
   run_queue_wake_locked(&ask.still);
   tell_full_locked();
+}
+
+static void longer_pause_locked(void) {
+  ask.pause = 2 * ask.pause < MOST_S * SECOND ? 2 * ask.pause : MOST_S * SECOND;
+  ask.try_at = clock_ns() + ask.pause;
 }
 
 /* By process 0: what follows is another round. */
@@ -208,15 +247,26 @@ static void let_go_locked(void) {
   if (!ask.trying) {
     return;
   }
-  ask.pause = 2 * ask.pause < MOST_S * SECOND ? 2 * ask.pause : MOST_S * SECOND;
-  ask.try_at = clock_ns() + ask.pause;
+  longer_pause_locked();
   begin_round_locked(GO_ON);
   go_on_locked();
 }
 
+/* In other processes, perhaps: once. */
+static bool others_give_up_locked(void) {
+  const bool first = !ask.gave_up && ask.stopped > 0 && net_size() > 1;
+  for (int q = 0; q < net_size() && first; q++) {
+    if (q != net_rank()) {
+      send_locked(q, GIVE_UP, 0);
+    }
+  }
+  ask.gave_up |= first;
+  return first;
+}
+
 bool checkpoint_ask_relieve_locked(void) {
   if (!ask.trying) {
-    return false;
+    return run_queue_give_up_locked() || others_give_up_locked();
   }
   if (net_rank() == 0) {
     let_go_locked();
@@ -269,6 +319,9 @@ static bool on_message(int process, uint64_t key, const char *bytes, size_t n) {
     if (m.round == ask.round) {
       let_go_locked();
     }
+    break;
+  case GIVE_UP:
+    (void)run_queue_give_up_locked();
     break;
   default:
     follow_locked(&m);
@@ -327,17 +380,32 @@ bool checkpoint_ask_await(struct vp *vp) {
   return stops;
 }
 
+/* With the lock. */
+static bool may_stop_locked(struct vp *vp) {
+  vp->late = ask.trying && checkpoint_calls_late_locked(vp);
+  return ask.trying && !vp->late;
+}
+
+bool checkpoint_ask_may_stop(struct vp *vp) {
+  run_queue_lock();
+  const bool may = may_stop_locked(vp);
+  run_queue_unlock();
+  return may;
+}
+
 bool checkpoint_ask_between(struct vp *vp) {
   bool stops = false;
   run_queue_lock();
-  if (ask.trying) {
+  if (may_stop_locked(vp)) {
+    const uint64_t round = ask.round;
+    vp->between = true;
     ask.between++;
     arrive_locked(vp);
-    const uint64_t round = ask.round;
-    while (ask.trying && ask.round == round) {
+    while (vp->between && ask.trying && ask.round == round) {
       run_queue_wait_locked(vp, &ask.still, "a checkpoint");
     }
-    stops = ask.take;
+    stops = vp->between && ask.take;
+    vp->between = false;
   }
   run_queue_unlock();
   return stops;
@@ -370,7 +438,7 @@ void checkpoint_ask_done_locked(uint64_t superstep) {
   if (ask.take) { /* some may have come for the next one already */
     ask.full -= net_size();
   }
-  ask.take = ask.tried = false;
+  ask.take = ask.tried = ask.gave_up = false;
   ask.stopped = ask.between = 0;
   ask.at = 0;
   ask.taken++;
@@ -387,6 +455,20 @@ void checkpoint_ask_done_locked(uint64_t superstep) {
   }
 }
 
+void checkpoint_ask_again_locked(void) {
+  const uint64_t pause = ask.pause;
+  if (net_rank() != 0 || ask.asking) {
+    return;
+  }
+  send_all_locked(STOP, BETWEEN);
+  stop_locked(BETWEEN);
+  ask.since = clock_ns();
+  if (pause > ask.pause) {
+    ask.pause = pause;
+  }
+  longer_pause_locked();
+}
+
 /* --- the job -------------------------------------------------------------- */
 
 void checkpoint_ask_prepare(const struct wish *wish, uint64_t superstep) {
@@ -397,6 +479,7 @@ void checkpoint_ask_prepare(const struct wish *wish, uint64_t superstep) {
   ask.agreed = NEVER;
   next_by_number(superstep);
   am_register(AM_SAVE, on_message);
+  checkpoint_calls_watch(release_late_locked);
 }
 
 static void say_long(void) {

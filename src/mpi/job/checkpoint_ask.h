@@ -5,8 +5,9 @@
    What a program does between its supersteps may take for ever. So after a
    while ranks are to stop at their next call for a message, too (vp_stops).
    Some may wait for others then in calls that cannot be left, such as
-   collective ones on a part of the ranks: when no rank can go on, those that
-   have stopped between supersteps go on, and all is tried again later. */
+   collective ones on a part of the ranks: those that have yet to make these go
+   on until they have. When no rank can go on, all that have stopped between
+   supersteps do, and all is tried again later. */
 #ifndef PEMS_MPI_JOB_CHECKPOINT_ASK_H
 #define PEMS_MPI_JOB_CHECKPOINT_ASK_H
 
@@ -37,8 +38,11 @@ bool checkpoint_ask_leaves(void);
    to be taken. */
 bool checkpoint_ask_superstep(struct vp *vp);
 bool checkpoint_ask_await(struct vp *vp);
-/* At the entry of a call for a message: waits until all ranks of the job have
-   stopped, and tells whether a checkpoint is to be taken; false: not now. */
+/* At the entry of a call for a message: may the VP stop there? First it waits
+   for collective calls that it has begun then. */
+bool checkpoint_ask_may_stop(struct vp *vp);
+/* Then: waits until all ranks of the job have stopped, and tells whether a
+   checkpoint is to be taken; false: not now. */
 bool checkpoint_ask_between(struct vp *vp);
 /* The VP, which has stopped at a superstep, has written what it has to. */
 void checkpoint_ask_stopped(struct vp *vp);
@@ -48,8 +52,11 @@ uint64_t checkpoint_ask_join(struct vp *vp);
 /* It is over; the superstep is the furthest of all processes. With the
    scheduler's lock. */
 void checkpoint_ask_done_locked(uint64_t superstep);
-/* No rank can go on: true if some have stopped between supersteps, who do now.
-   With the scheduler's lock. */
+/* Then, if this one could not be taken at that moment: it is tried again, and
+   not only at supersteps. */
+void checkpoint_ask_again_locked(void);
+/* No rank can go on: true if some have stopped between supersteps, who do now,
+   or wait to stop for what does not come. With the scheduler's lock. */
 bool checkpoint_ask_relieve_locked(void);
 
 #endif

@@ -11,9 +11,9 @@
 /* What cannot be saved, or NULL. */
 const char *checkpoint_objects_obstacle(const struct rank *rank);
 /* On the rank's thread. The second one returns 0, or an errno value with *error
-   filled in. */
+   filled in: EILSEQ for what is not as it was saved, in the file `path`. */
 void checkpoint_objects_save(const struct rank *rank, struct parcel *to);
 int checkpoint_objects_load(struct rank *rank, struct parcel *from,
-                            struct pems_error *error);
+                            const char *path, struct pems_error *error);
 
 #endif

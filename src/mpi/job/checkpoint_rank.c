@@ -8,6 +8,7 @@
 #include "mpi/object/comm.h"
 #include "mpi/p2p/p2p_load.h"
 #include "mpi/p2p/p2p_save.h"
+#include "mpi/request/request.h"
 #include "mpi/rma/win_kept.h"
 #include "mpi_below/real.h"
 
@@ -35,8 +36,11 @@ int checkpoint_rank_check(const struct vp *vp, bool at_call_of_all,
   }
   win_kept_settle(vp->mpi);
   file_kept_settle(vp->mpi);
+  if (!requests_settle(vp->mpi)) {
+    return failure(error, EAGAIN, "it has a collective call under way");
+  }
   const char *what = of_mpi(vp->mpi);
-  what = what ? what : p2p_save_stop(vp->mpi, at_call_of_all, &function);
+  what = what ? what : p2p_save_stop(vp->mpi, &function);
   return what ? failure(error, ENOTSUP, "it has %s%s", what,
                         function ? function : "")
               : keep_check(vp, error);
@@ -186,7 +190,7 @@ static int load_objects(struct rank *rank, size_t n, struct checkpoint_in *in,
                         struct pems_error *error) {
   struct parcel objects = {0};
   int code = parcel_load(&objects, CHECKPOINT_OBJECTS, n, in, error);
-  code = code ? code : checkpoint_objects_load(rank, &objects, error);
+  code = code ? code : checkpoint_objects_load(rank, &objects, in->path, error);
   parcel_free(&objects);
   return code;
 }

@@ -12,8 +12,9 @@
 /* All return 0, or an errno value with *error filled in. */
 
 /* On the rank's thread, at the entry of a call: ENOTSUP, and what the rank has
-   that cannot be saved. What all ranks have begun before is waited for at a
-   call that all make only. */
+   that cannot be saved; EAGAIN: a collective call that others have not made
+   before they stopped, later it can be. What all ranks have begun before is
+   waited for, of files at a call that all make only. */
 int checkpoint_rank_check(const struct vp *vp, bool at_call_of_all,
                           struct pems_error *error);
 /* Writes the file of a rank that has stopped (vp/resume.h), on its thread.

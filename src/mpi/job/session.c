@@ -76,7 +76,7 @@ static int session_make(MPI_Info info, MPI_Session *handle,
     return MPI_ERR_NO_MEM;
   }
   s->handle = handle_make(HANDLE_SESSION);
-  s->errhandler = *errhandler;
+  errhandler_set(&s->errhandler, *errhandler);
   s->info = MPI_INFO_NULL;
   int code = level_asked(info, &s->thread_level);
   if (!code && info != MPI_INFO_NULL) {
@@ -89,6 +89,7 @@ static int session_make(MPI_Info info, MPI_Session *handle,
     if (s->info != MPI_INFO_NULL) {
       real.Info_free(&s->info);
     }
+    errhandler_unset(&s->errhandler);
     native_free(s);
     return code;
   }
@@ -124,6 +125,7 @@ int pems_Session_finalize(MPI_Session *session) {
     real.Info_free(&s->info);
   }
   buffered_forget(s);
+  errhandler_unset(&s->errhandler);
   handle_end(&s->handle);
   native_free(s);
   *session = MPI_SESSION_NULL;
@@ -298,7 +300,7 @@ int pems_Session_set_errhandler(MPI_Session session, MPI_Errhandler handle) {
                    : !handle || handle == MPI_ERRHANDLER_NULL ? MPI_ERR_ARG
                                                               : MPI_SUCCESS;
   if (!code) {
-    s->errhandler = errhandler_make(handle);
+    errhandler_set(&s->errhandler, errhandler_make(handle));
   }
   return session_error(session, code, "MPI_Session_set_errhandler");
 }

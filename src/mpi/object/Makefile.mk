@@ -18,6 +18,7 @@ libpemscore_la_SOURCES += \
   src/mpi/object/envelope.c \
   src/mpi/object/envelope.h \
   src/mpi/object/errhandler.c \
+  src/mpi/object/errhandler_calls.c \
   src/mpi/object/errhandler.h \
   src/mpi/object/group.c \
   src/mpi/object/group.h \

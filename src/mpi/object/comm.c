@@ -96,7 +96,7 @@ struct comm *comm_twin(struct comm *comm) {
   }
   comm->collectives++;
   memcpy(twin->name, comm->name, sizeof(twin->name));
-  twin->errhandler = comm->errhandler;
+  errhandler_set(&twin->errhandler, comm->errhandler);
   comm_use(twin);
   comm_free(twin);
   return twin;
@@ -110,6 +110,7 @@ static void forget(struct comm *comm) {
   if (comm->info != MPI_INFO_NULL) {
     real.Info_free(&comm->info);
   }
+  errhandler_unset(&comm->errhandler);
   attributes_free(comm->attributes);
   topology_free(comm->topology);
   derivations_free(comm->derivations);

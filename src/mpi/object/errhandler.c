@@ -5,12 +5,9 @@
 #include "base/self.h"
 #include "base/text.h"
 #include "checkpoint/parcel.h"
-#include "mpi/object/check.h"
-#include "mpi/object/comm.h"
 #include "mpi/object/naming.h"
+#include "mpi/object/rank.h"
 #include "mpi_abi/carried.h"
-#include "mpi_abi/functions.h"
-#include "mpi_abi/refuse.h"
 #include "mpi_below/real.h"
 #include "os/lock.h"
 #include "os/native.h"
@@ -28,6 +25,7 @@ static struct {
     struct handler *next;
     struct errhandler what;
     int references; /* of the program: made, and got from objects */
+    int sets;       /* objects that have it */
   } *first;
 } handlers = {.lock = LOCK_INITIALIZER(LOCK_ERRHANDLERS)};
 
@@ -41,7 +39,7 @@ static int note(MPI_Errhandler *handle, struct errhandler what) {
   }
   lock_take(&handlers.lock);
   /* Newest first: a handle may be used again after it was freed. */
-  *h = (struct handler){handlers.first, what, 1};
+  *h = (struct handler){handlers.first, what, 1, 0};
   handlers.first = h;
   lock_give(&handlers.lock);
   return MPI_SUCCESS;
@@ -80,18 +78,65 @@ MPI_Errhandler errhandler_get(const struct errhandler *set,
   return set->handle ? set->handle : none;
 }
 
-/* The real one is kept: something may have it set. */
-int pems_Errhandler_free(MPI_Errhandler *handle) {
-  if (!handle || *handle == MPI_ERRHANDLER_NULL) {
-    return comm_error(MPI_COMM_WORLD, MPI_ERR_ARG, "MPI_Errhandler_free");
+/* Takes it out if nobody has it any more, or NULL. */
+static struct handler *take_over_locked(struct handler *h) {
+  if (!h || h->references > 0 || h->sets > 0) {
+    return NULL;
   }
+  struct handler **link = &handlers.first;
+  while (*link != h) {
+    link = &(*link)->next;
+  }
+  *link = h->next;
+  return h;
+}
+
+/* One that was taken out, or NULL. */
+static void end(struct handler *h, void (*forget)(uintptr_t real)) {
+  if (h) {
+    if (handles_fixed) {
+      forget((uintptr_t)h->what.handle);
+    }
+    real.Errhandler_free(&h->what.handle);
+    native_free(h);
+  }
+}
+
+/* The real one is kept while something has it set. */
+int errhandler_free(MPI_Errhandler handle) {
   lock_take(&handlers.lock);
-  struct handler *h = find_handler_locked(*handle);
-  const bool gone = h && --h->references < 0;
+  struct handler *h = find_handler_locked(handle);
+  const bool gone =
+      h ? --h->references < 0 : !carried_errhandler_is_predefined(handle);
+  struct handler *const over = gone ? NULL : take_over_locked(h);
   lock_give(&handlers.lock);
-  *handle = MPI_ERRHANDLER_NULL;
-  return comm_error(MPI_COMM_WORLD, gone ? MPI_ERR_ARG : MPI_SUCCESS,
-                    "MPI_Errhandler_free");
+  end(over, carried_over);
+  return gone ? MPI_ERR_ARG : MPI_SUCCESS;
+}
+
+void errhandler_unset(struct errhandler *of) {
+  lock_take(&handlers.lock);
+  struct handler *const h =
+      of->function ? find_handler_locked(of->handle) : NULL;
+  if (h) {
+    h->sets--;
+  }
+  struct handler *const over = take_over_locked(h);
+  lock_give(&handlers.lock);
+  end(over, carried_forget);
+  *of = (struct errhandler){0};
+}
+
+void errhandler_set(struct errhandler *to, struct errhandler what) {
+  lock_take(&handlers.lock);
+  struct handler *const h =
+      what.function ? find_handler_locked(what.handle) : NULL;
+  if (h) {
+    h->sets++;
+  }
+  lock_give(&handlers.lock);
+  errhandler_unset(to);
+  *to = what;
 }
 
 struct errhandler errhandler_make(MPI_Errhandler handle) {
@@ -118,7 +163,7 @@ static _Noreturn void fatal_error(int code, const char *function) {
     name_site(&t, self.vp, self.site);
   }
   msg_fail(class, "%s: rank %d%s: %s: check the arguments of the call",
-           function, comm_me()->rank, site, text);
+           function, self.vp->rank, site, text);
 }
 
 /* A rank cannot end without its job. */
@@ -159,67 +204,6 @@ int errhandler_call(const struct errhandler *set, void *handle, int code,
 
 bool errhandler_is_worlds(const struct errhandler *set) {
   return ABI_WORLD_HANDLES && !set->handle;
-}
-
-int comm_error(MPI_Comm handle, int code, const char *function) {
-  if (code == MPI_SUCCESS || code == VP_LEFT) {
-    return code;
-  }
-  const struct comm *comm = comm_of(handle);
-  if (!comm || errhandler_is_worlds(&comm->errhandler)) {
-    handle = MPI_COMM_WORLD;
-    comm = rank_me()->world;
-  }
-  return errhandler_call(&comm->errhandler, &handle, code, function);
-}
-
-int pems_Comm_create_errhandler(MPI_Comm_errhandler_function *function,
-                                MPI_Errhandler *handle) {
-  int code = real.Comm_create_errhandler(function, handle);
-  if (!code) {
-    code = errhandler_note(handle, (void (*)(void))function);
-  }
-  return comm_error(MPI_COMM_WORLD, code, "MPI_Comm_create_errhandler");
-}
-
-int pems_Comm_set_errhandler(MPI_Comm comm, MPI_Errhandler handle) {
-  int code = check_comm(comm);
-  if (!code && (!handle || handle == MPI_ERRHANDLER_NULL)) {
-    code = MPI_ERR_ARG;
-  }
-  if (code) {
-    return comm_error(comm, code, "MPI_Comm_set_errhandler");
-  }
-  comm_of(comm)->errhandler = errhandler_make(handle);
-  return MPI_SUCCESS;
-}
-
-int pems_Comm_get_errhandler(MPI_Comm comm, MPI_Errhandler *handle) {
-  int code = check_comm(comm);
-  if (!code && !handle) {
-    code = MPI_ERR_ARG;
-  }
-  if (code) {
-    return comm_error(comm, code, "MPI_Comm_get_errhandler");
-  }
-  *handle = errhandler_get(&comm_of(comm)->errhandler, MPI_ERRORS_ARE_FATAL);
-  return MPI_SUCCESS;
-}
-
-int pems_Comm_call_errhandler(MPI_Comm comm, int code) {
-  if (check_comm(comm)) {
-    return comm_error(comm, MPI_ERR_COMM, "MPI_Comm_call_errhandler");
-  }
-  comm_error(comm, code, "MPI_Comm_call_errhandler");
-  return MPI_SUCCESS;
-}
-
-static int delegated_failed(int code, const char *function) {
-  return comm_error(MPI_COMM_WORLD, code, function);
-}
-
-void errhandler_install(void) {
-  mpi_set_failed(delegated_failed);
 }
 
 /* --- in a checkpoint --- */
@@ -306,6 +290,6 @@ int errhandler_load(struct errhandler *set, struct parcel *from) {
   parcel_get(from, &handle, sizeof(handle));
   const struct carried *const c =
       number ? (struct carried *)handle_f2c(HANDLE_ERRHANDLER, number) : NULL;
-  *set = errhandler_make(c ? (MPI_Errhandler)c->real : handle);
+  errhandler_set(set, errhandler_make(c ? (MPI_Errhandler)c->real : handle));
   return number && !c ? EILSEQ : 0;
 }

@@ -30,6 +30,12 @@ int errhandler_call(const struct errhandler *set, void *handle, int code,
 bool errhandler_is_worlds(const struct errhandler *set);
 /* What MPI_X_set_errhandler keeps for a handle, and what X_create did. */
 struct errhandler errhandler_make(MPI_Errhandler handle);
+/* An object, zeroed or not, has another one from now on, or none any more. What
+   programs have freed is gone when no object has it. */
+void errhandler_set(struct errhandler *to, struct errhandler what);
+void errhandler_unset(struct errhandler *of);
+/* The program frees a reference. An error class. */
+int errhandler_free(MPI_Errhandler handle);
 /* What MPI_X_get_errhandler gives: a reference of the program's; `none` where
    none was set. */
 MPI_Errhandler errhandler_get(const struct errhandler *set,

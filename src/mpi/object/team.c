@@ -32,6 +32,14 @@ struct team *team_find_locked(uint64_t id) {
   return *link_of(id);
 }
 
+void team_each_locked(void (*f)(const struct team *team)) {
+  for (int i = 0; i < BUCKETS; i++) {
+    for (const struct team *t = bucket[i]; t; t = t->next) {
+      f(t);
+    }
+  }
+}
+
 int team_process(int world) {
   return world < vps.plan.v ? split_process(vps.split, vps.plan.nprocs, world)
                             : (world - vps.plan.v) % vps.plan.nprocs;

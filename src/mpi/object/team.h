@@ -28,8 +28,10 @@ struct team {
 
   /* Under the scheduler's lock: */
   struct team *next;
-  int joined, left;            /* local members that have made, freed it */
-  struct coll *colls;          /* calls in progress: coll.c */
+  int joined, left;   /* local members that have made, freed it */
+  struct coll *colls; /* calls in progress: coll.c */
+  uint64_t most; /* calls that the furthest member has made, as far as is known
+                    here */
   struct endpoint **endpoints; /* by index: p2p.c, or NULL */
 };
 
@@ -56,6 +58,8 @@ void team_leave(struct team *team);
 void team_settle_locked(struct team *team);
 /* NULL if nobody here has joined yet. With the scheduler's lock held. */
 struct team *team_find_locked(uint64_t id);
+/* Calls f for each. With the scheduler's lock held. */
+void team_each_locked(void (*f)(const struct team *team));
 
 /* An id for what the members of team `parent` make with a collective call that
    is their `number`th, for the new team whose first member is `leader` (in

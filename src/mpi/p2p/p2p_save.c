@@ -49,10 +49,8 @@ static bool can_be_saved(struct request *r) {
          is_past(r) || is_other(r);
 }
 
-const char *p2p_save_stop(struct rank *rank, bool at_call_of_all,
-                          const char **function) {
+const char *p2p_save_stop(struct rank *rank, const char **function) {
   *function = NULL;
-  requests_settle(rank, at_call_of_all);
   for (struct request *r = rank->requests; r; r = r->next) {
     struct endpoint_receive *const receive = receive_of(r);
     end_round(r);

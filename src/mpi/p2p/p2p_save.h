@@ -8,10 +8,10 @@
 
 #include <stdbool.h>
 
-/* On the rank's thread, before its memory is saved: what it has that cannot be,
-   with *function filled in if a call has begun it; or NULL. */
-const char *p2p_save_stop(struct rank *rank, bool at_call_of_all,
-                          const char **function);
+/* On the rank's thread, after requests_settle and before its memory is saved:
+   what it has that cannot be, with *function filled in if a call has begun it;
+   or NULL. */
+const char *p2p_save_stop(struct rank *rank, const char **function);
 /* Then: will others write to its memory while that is saved? */
 bool p2p_save_receives(const struct rank *rank);
 /* Messages for a communicator that nobody here has made. */

@@ -31,6 +31,7 @@ static void finish(struct request *r) {
 static const struct request_class composites = {
     .name = "collective",
     .past = true,
+    .collective = true,
     .finish = finish,
 };
 static const struct request_class exchanges = {

@@ -333,28 +333,37 @@ void requests_end(const char *function) {
 
 /* --- checkpoints --- */
 
-static bool settles(const struct rank *rank, const struct request *r,
-                    bool at_call_of_all) {
-  const bool soon = at_call_of_all && r->comm == rank->world;
-  return r->class->past && r->active && !r->finished && !r->freed &&
-         !r->persistent &&
-         (request_is_done(r) || soon || r->comm == rank->self);
+static bool settles(const struct rank *rank, const struct request *r) {
+  const bool ends = r->class->past && !r->persistent;
+  return r->active && !r->finished && !r->freed && !r->whole &&
+         (r->class->collective ||
+          (ends && (request_is_done(r) || r->comm == rank->self)));
 }
 
-void requests_settle(struct rank *rank, bool at_call_of_all) {
+static bool settle(struct rank *rank, struct request **r, int n) {
+  rank->vp->gives_up = false;
+  rank->vp->leaving = VP_SETTLES;
+  const bool all =
+      requests_await_all((struct requests){NULL, r, n}, "a checkpoint");
+  rank->vp->leaving = VP_STAYS;
+  return all;
+}
+
+bool requests_settle(struct rank *rank) {
   struct request **const at = need_alloc(
       ((size_t)rank->n_requests + 1) * sizeof(struct request *), "checkpoint");
   int n = 0;
   for (struct request *r = rank->requests; r; r = r->next) {
-    if (settles(rank, r, at_call_of_all)) {
+    if (settles(rank, r)) {
       at[n++] = r;
     }
   }
-  requests_await_all((struct requests){NULL, at, n}, "a checkpoint");
-  for (int i = 0; i < n; i++) {
+  const bool all = settle(rank, at, n);
+  for (int i = 0; i < n && all; i++) {
     request_finish(at[i]);
   }
   native_free(at);
+  return all;
 }
 
 static const struct request_class results = {.name = "call that is over",

@@ -36,6 +36,7 @@ typedef void request_buffer_fn(void *arg, const struct request *r,
 struct request_class {
   const char *name; /* "receive": for reports */
   bool past;        /* once it is finished, its result is all that is left */
+  bool collective;  /* it ends when all members have begun it */
   /* Called once by the owner, without the lock, after `done` and before the
      result is read: what is left to do in its own memory. May be NULL. */
   void (*finish)(struct request *r);
@@ -143,9 +144,9 @@ int request_complete(struct request *r, struct request_result *result);
 int request_complete_all(struct request **r, int n);
 
 /* Finishes those of the calling VP that are no more than results then
-   (request_class.past). At a call that all ranks make, waits for those of calls
-   that they make before: collective ones on MPI_COMM_WORLD or MPI_COMM_SELF. */
-void requests_settle(struct rank *rank, bool at_call_of_all);
+   (request_class.past). Waits for collective ones, of which others have yet to
+   begin their part: false if no rank can go on meanwhile. */
+bool requests_settle(struct rank *rank);
 /* One that was finished in another process. Not for NULL. */
 struct request *request_past(struct comm *comm, const char *function);
 

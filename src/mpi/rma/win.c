@@ -83,7 +83,7 @@ int pems_Win_set_errhandler(MPI_Win handle, MPI_Errhandler errhandler) {
   if (code) {
     return win_error(handle, code, "MPI_Win_set_errhandler");
   }
-  win->errhandler = errhandler_make(errhandler);
+  errhandler_set(&win->errhandler, errhandler_make(errhandler));
   return MPI_SUCCESS;
 }
 

@@ -391,6 +391,7 @@ static void win_end(struct win *win) {
   group_release(win->access);
   group_release(win->exposure);
   attributes_free(win->attributes);
+  errhandler_unset(&win->errhandler);
   real.Info_free(&win->info);
   handle_end(&win->handle);
   native_free(win->links);

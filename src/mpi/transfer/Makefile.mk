@@ -7,5 +7,6 @@ libpemscore_la_SOURCES += \
   src/mpi/transfer/transfer.h
 
 UNIT_TESTS += \
+  tests/unit/mpi/transfer/test_coll_side_kept \
   tests/unit/mpi/transfer/test_transfer
 EXTRA_DIST += src/mpi/transfer/README.md

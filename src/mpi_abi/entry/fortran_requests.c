@@ -2,7 +2,11 @@
 #include "mpi_abi/fortran.h"
 
 #include "base/need.h"
+#include "base/self.h"
+#include "context/calls/allocate.h"
+#include "mpi_abi/handle.h"
 #include "os/native.h"
+#include "vp/vp.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -18,14 +22,26 @@ static bool is_ignored(const MPI_Fint *status) {
 /* C's arrays for a call on n requests: given back by arrays_end. */
 struct arrays {
   int n;
+  bool kept; /* in the rank's context, which a checkpoint saves; else native */
   MPI_Request *request;
   MPI_Status *status;
 };
 
+/* A rank may stop in the call, and go on from there in another process, where
+   addresses of pems's memory are none. */
+static bool is_kept(void) {
+  return handles_fixed && self.vp && !self.inside;
+}
+
 static struct arrays arrays_begin(int n, const MPI_Fint *numbers) {
   const size_t size = sizeof(MPI_Request) + sizeof(MPI_Status);
-  struct arrays a = {n > 0 ? n : 0, NULL, NULL};
-  a.request = need_alloc((a.n + 1) * size, "requests of Fortran");
+  struct arrays a = {n > 0 ? n : 0, is_kept(), NULL, NULL};
+  const size_t bytes = ((size_t)a.n + 1) * size;
+  a.request = a.kept ? context_alloc(self.vp->context, bytes, 16)
+                     : need_alloc(bytes, "requests of Fortran");
+  if (!a.request) {
+    need_fail("requests of Fortran");
+  }
   a.status = (MPI_Status *)(a.request + a.n);
   for (int i = 0; i < a.n; i++) {
     a.request[i] = MPI_Request_f2c(numbers[i]);
@@ -38,7 +54,11 @@ static void arrays_end(const struct arrays *a, MPI_Fint *numbers) {
   for (int i = 0; i < a->n; i++) {
     numbers[i] = MPI_Request_c2f(a->request[i]);
   }
-  native_free(a->request);
+  if (a->kept) {
+    context_free(self.vp->context, a->request);
+  } else {
+    native_free(a->request);
+  }
 }
 
 static void give_status(const MPI_Status *from, MPI_Fint *to) {
@@ -180,6 +200,12 @@ FORTRAN_ENTRY(testsome, TESTSOME, MPI_Fint *n, MPI_Fint *numbers,
   fortran_result(ierr,
                  some(MPI_Testsome, *n, numbers, completed, indices, statuses));
 }
+
+/* mpi_f08's modules would make arrays of their own, which no checkpoint has;
+   what they are given is the same. */
+FORTRAN_ENTRY_F08(waitall);
+FORTRAN_ENTRY_F08(waitany);
+FORTRAN_ENTRY_F08(waitsome);
 
 /* --- generalized requests --- */
 

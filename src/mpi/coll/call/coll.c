@@ -15,6 +15,8 @@
 
 enum { MOST_AHEAD = 64 };
 
+void (*coll_furthest)(const struct team *team);
+
 static struct {
   size_t reserved; /* bytes of sigma in use */
   struct run_queue_waiting for_room;
@@ -157,11 +159,21 @@ static bool is_oldest(const struct coll *coll, bool blocking) {
   return c == coll;
 }
 
+static void go_beyond_locked(struct team *team, uint64_t number) {
+  if (number >= team->most) {
+    team->most = number + 1;
+    if (coll_furthest) {
+      coll_furthest(team);
+    }
+  }
+}
+
 struct coll *coll_enter_locked(struct comm *comm, const char *name, int root,
                                bool blocking) {
   const uint64_t number = comm->collectives++;
   comm->vp->mpi->calling = blocking ? comm : NULL;
   struct team *team = comm->team;
+  go_beyond_locked(team, number);
   trace_superstep(comm->vp->index, name);
   struct coll **link = find(team, number);
   /* A root may run ahead of those that receive, but not without end: calls in

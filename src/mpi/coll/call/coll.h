@@ -60,6 +60,9 @@ struct coll {
    ahead of others. */
 struct coll *coll_enter_locked(struct comm *comm, const char *name, int root,
                                bool blocking);
+/* If not NULL, it is called then when no member of the team here had made so
+   many calls before. */
+extern void (*coll_furthest)(const struct team *team);
 /* The member is done with it; the last one frees the call. */
 void coll_leave_locked(struct coll *coll, const struct vp *vp);
 /* The call of that number on team, if a member here has made it, or NULL. */

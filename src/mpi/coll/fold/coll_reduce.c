@@ -393,6 +393,7 @@ static void tell(const struct request *request, struct request_reason *why) {
 static const struct request_class coll_reduce_class = {
     .name = "collective call",
     .past = true,
+    .collective = true,
     .finish = finish,
     .tell = tell,
 };

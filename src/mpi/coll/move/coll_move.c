@@ -242,6 +242,7 @@ static void buffers(const struct request *request, request_buffer_fn *f,
 static const struct request_class coll_move_class = {
     .name = "collective call",
     .past = true,
+    .collective = true,
     .finish = finish,
     .tell = tell,
     .buffers = buffers,

@@ -2,6 +2,7 @@
 #include "mpi/job/checkpoint_ask.h"
 
 #include "interpose/handler.h"
+#include "mpi/object/rank.h"
 #include "vp/run_queue.h"
 
 #include <signal.h>
@@ -9,7 +10,8 @@
 
 #include "check_main.h"
 
-static struct vp vp[2];
+static struct rank rank[2];
+static struct vp vp[2] = {{.mpi = &rank[0]}, {.mpi = &rank[1]}};
 static struct sigaction usr1;
 
 /* interpose/handler.c's. */

@@ -186,6 +186,15 @@ static int real_create(MPI_Comm_errhandler_function *function,
   return MPI_SUCCESS;
 }
 
+/* No predefined one. */
+static int real_own(MPI_Comm_errhandler_function *f, MPI_Errhandler *made) {
+  static max_align_t object;
+  (void)f;
+  real_made++;
+  *made = (MPI_Errhandler)(uintptr_t)&object;
+  return MPI_SUCCESS;
+}
+
 static int real_free(MPI_Errhandler *handle) {
   real_made--;
   *handle = MPI_ERRHANDLER_NULL;
@@ -203,8 +212,32 @@ START_TEST(error_handlers_are_made_or_not) {
   ck_assert_int_eq(atomic_load(&check_memory.live), live);
   ck_assert_int_eq(pems_Comm_create_errhandler(NULL, &handler), MPI_SUCCESS);
   ck_assert_int_eq(real_made, 1);
-  atomic_fetch_sub(&check_memory.live,
-                   1); /* it is kept: something may have it set */
+  pems_Errhandler_free(&handler);
+  ck_assert_int_eq(real_made, 0);
+  ck_assert_int_eq(atomic_load(&check_memory.live), live);
+}
+END_TEST
+
+static void handle(MPI_Comm *comm, int *code, ...) {
+  (void)comm, (void)code;
+}
+
+START_TEST(error_handlers_stay_while_something_has_them) {
+  real.Comm_create_errhandler = real_own;
+  real.Errhandler_free = real_free;
+  ck_assert_int_eq(pems_Comm_create_errhandler(handle, &handler), MPI_SUCCESS);
+  pems_Comm_set_errhandler(MPI_COMM_WORLD, handler);
+  pems_Errhandler_free(&handler);
+  ck_assert_int_eq(real_made, 1);
+  ck_assert(shortage_rank.world->errhandler.function);
+  struct comm *const twin = comm_twin(shortage_rank.world);
+  pems_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+  ck_assert_int_eq(real_made, 1);
+  handler = errhandler_get(&twin->errhandler, MPI_ERRORS_ARE_FATAL);
+  comm_unuse(twin);
+  ck_assert_int_eq(real_made, 1);
+  ck_assert_int_eq(pems_Errhandler_free(&handler), MPI_SUCCESS);
+  ck_assert_int_eq(real_made, 0);
 }
 END_TEST
 
@@ -219,6 +252,7 @@ int main(void) {
   tcase_add_test(t, a_value_stays_where_no_new_one_can_be_set);
   tcase_add_test(t, attributes_are_deleted_without_memory);
   tcase_add_test(t, error_handlers_are_made_or_not);
+  tcase_add_test(t, error_handlers_stay_while_something_has_them);
   suite_add_tcase(suite, t);
   return check_run(suite);
 }

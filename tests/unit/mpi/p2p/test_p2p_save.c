@@ -82,8 +82,7 @@ static void begin(void) {
   post(shortage_rank.world, MPI_ANY_SOURCE, MPI_ANY_TAG, memory[1]);
   struct endpoint_receive *const r = post(shortage_rank.self, 0, 9, memory[2]);
   number = handle_c2f(&r->request.handle);
-  ck_assert_ptr_null(
-      p2p_save_stop(&shortage_rank, true, &(const char *){NULL}));
+  ck_assert_ptr_null(p2p_save_stop(&shortage_rank, &(const char *){NULL}));
   send(9); /* is there when the memory has been saved */
   send(7);
   send_synchronous(8);
@@ -210,13 +209,13 @@ START_TEST(other_requests_are_named) {
   shortage_begin();
   struct request *const r =
       request_new(sizeof(*r), &windows, shortage_rank.world, "MPI_Rput");
-  ck_assert_str_eq(p2p_save_stop(&shortage_rank, true, &function),
-                   "a request of ");
+  ck_assert_str_eq(p2p_save_stop(&shortage_rank, &function), "a request of ");
   ck_assert_str_eq(function, "MPI_Rput");
   request_end(r);
   struct request *const past = request_past(shortage_rank.world, "MPI_Ibcast");
   request_done_now(past);
-  ck_assert_ptr_null(p2p_save_stop(&shortage_rank, true, &function));
+  ck_assert(requests_settle(&shortage_rank));
+  ck_assert_ptr_null(p2p_save_stop(&shortage_rank, &function));
   ck_assert(past->finished);
   request_end(past);
   requests_forget(&shortage_rank);
