@@ -84,8 +84,8 @@ MPI_TESTS = \
   tests/mpi/huge.c \
   tests/mpi/intercomm.c \
   tests/mpi/intercomm_coll.c \
-  tests/mpi/keys.c \
   tests/mpi/join.c \
+  tests/mpi/keys.c \
   tests/mpi/large_counts.c \
   tests/mpi/large_counts_files.c \
   tests/mpi/large_counts_more.c \
