@@ -157,6 +157,12 @@ size_t cut_u128(uint64_t *keys, size_t n, const uint64_t *pivot) {
 extern "C" {
 extern const struct vqsort NAME(vqsort_, VQSORT_VARIANT);
 const struct vqsort NAME(vqsort_, VQSORT_VARIANT) = {
-    STRING(VQSORT_VARIANT), sort_u32, sort_u64, cut_u32, cut_u64, cut_u128,
+    STRING(VQSORT_VARIANT),
+    HWY_MAX_BYTES,
+    sort_u32,
+    sort_u64,
+    cut_u32,
+    cut_u64,
+    cut_u128,
 };
 }

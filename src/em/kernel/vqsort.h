@@ -18,6 +18,7 @@ extern "C" {
    every set of instructions: see vqsort.cc. */
 struct vqsort {
   const char *name; /* of the set of instructions */
+  size_t vector;    /* bytes */
   void (*u32)(uint32_t *keys, size_t n);
   void (*u64)(uint64_t *keys, size_t n);
   /* Bring at least VQSORT_CUT_LEAST keys in such an order that those not above

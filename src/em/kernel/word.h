@@ -51,6 +51,10 @@ void word_sort_u32(void *words, size_t n);
 void word_sort_u64(void *words, size_t n);
 void word_sort_u128(void *words, size_t n);
 
+/* Parts for each thread that words of `size` bytes are split into to be sorted
+   in parallel. */
+int word_parts_each(size_t size);
+
 /* Words of a chunk of so many pieces, each word of `size` bytes, that is sorted
    best. */
 size_t word_chunk(size_t size, int pieces);

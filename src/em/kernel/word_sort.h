@@ -4,11 +4,10 @@
    All members of the team split parts in two around pivots taken from samples,
    first all of them one part together, then each its own, until there are a few
    parts for each; then each part is sorted by one of them, the largest first.
-   Words equal to the pivot go to the left. The splits are those that quicksort
-   would have done itself. */
+   Words equal to the pivot go to the left. Where the parts are sorted by
+   quicksort, the splits are those that it would have done itself. */
 
-/* Parts per member at the end, so that one that is held up has less to do. */
-enum { NAME(PARTS_EACH) = 4, NAME(SAMPLE) = 512 };
+enum { NAME(SAMPLE) = 512 };
 
 /* A part of the words, between others that are lower and higher. */
 typedef struct {
@@ -39,8 +38,9 @@ typedef struct {
 } NAME(sorting);
 
 static int NAME(most_parts)(int threads) {
+  const int wanted = threads * word_parts_each(sizeof(WORD));
   int most = 1;
-  while (threads > 1 && most < threads * NAME(PARTS_EACH)) {
+  while (threads > 1 && most < wanted) {
     most *= 2;
   }
   return most;
