@@ -17,6 +17,8 @@
      are the same in all processes, and back
    - ABI_NOTHING_NEEDS_TYPE: whether a message of no elements must have a
      datatype, or may have MPI_DATATYPE_NULL
+   - ABI_NOBODYS_ERRORS: the communicator whose error handler is told of errors
+     at ports and names, which belong to no object
    - ABI_WORLD_HANDLES: whether the errors of communicators and windows that no
      error handler was set for go to that of MPI_COMM_WORLD
    - ABI_CLASS_OF_NULL(class): of the error that an argument is NULL, for which

@@ -52,6 +52,8 @@ static inline bool abi_is_comm_type(int type) {
 
 #define ABI_CLASS_OF_NULL(class) class
 
+#define ABI_NOBODYS_ERRORS MPI_COMM_WORLD
+
 #define ABI_TO_INT(type) type##_c2f
 #define ABI_FROM_INT(type) type##_f2c
 

@@ -59,11 +59,14 @@ static void visit(MPI_Comm half, int root, int me) {
 /* What is not there. */
 static void errors(void) {
   char port[MPI_MAX_PORT_NAME];
+#ifdef MPI_ABI_VERSION
   MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
+#endif
   MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
   printf("rank %d: no such name: %d\n", rank,
          MPI_Lookup_name("pems: nobody has this", MPI_INFO_NULL, port) !=
              MPI_SUCCESS);
+  printf("rank %d: no port: %d\n", rank, MPI_Close_port("") != MPI_SUCCESS);
 }
 
 int main(int argc, char **argv) {

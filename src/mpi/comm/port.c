@@ -53,7 +53,7 @@ int pems_Open_port(MPI_Info info, char *name) {
                            : MPI_SUCCESS;
   if (code) {
     native_free(p);
-    return comm_error(MPI_COMM_SELF, code, function);
+    return comm_error(ABI_NOBODYS_ERRORS, code, function);
   }
   run_queue_lock();
   *p = (struct port){ports.first, comm_me()->rank, ports.opened++};
@@ -75,7 +75,7 @@ int pems_Close_port(const char *name) {
     run_queue_unlock();
   }
   native_free(p);
-  return comm_error(MPI_COMM_SELF, p ? MPI_SUCCESS : MPI_ERR_PORT,
+  return comm_error(ABI_NOBODYS_ERRORS, p ? MPI_SUCCESS : MPI_ERR_PORT,
                     "MPI_Close_port");
 }
 

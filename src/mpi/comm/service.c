@@ -137,15 +137,15 @@ int pems_Publish_name(const char *name, MPI_Info info, const char *port) {
   static const char function[] = "MPI_Publish_name";
   struct asker a;
   (void)info;
-  return comm_error(MPI_COMM_SELF, ask(TASK_PUBLISH, name, port, &a, function),
-                    function);
+  return comm_error(ABI_NOBODYS_ERRORS,
+                    ask(TASK_PUBLISH, name, port, &a, function), function);
 }
 
 int pems_Unpublish_name(const char *name, MPI_Info info, const char *port) {
   static const char function[] = "MPI_Unpublish_name";
   struct asker a;
   (void)info;
-  return comm_error(MPI_COMM_SELF,
+  return comm_error(ABI_NOBODYS_ERRORS,
                     ask(TASK_UNPUBLISH, name, port, &a, function), function);
 }
 
@@ -158,5 +158,5 @@ int pems_Lookup_name(const char *name, MPI_Info info, char *port) {
   if (!code) {
     snprintf(port, MPI_MAX_PORT_NAME, "%s", a.question.port);
   }
-  return comm_error(MPI_COMM_SELF, code, function);
+  return comm_error(ABI_NOBODYS_ERRORS, code, function);
 }
