@@ -66,7 +66,6 @@ static void errors(void) {
   printf("rank %d: no such name: %d\n", rank,
          MPI_Lookup_name("pems: nobody has this", MPI_INFO_NULL, port) !=
              MPI_SUCCESS);
-  printf("rank %d: no port: %d\n", rank, MPI_Close_port("") != MPI_SUCCESS);
 }
 
 int main(int argc, char **argv) {
