@@ -86,7 +86,7 @@ static bool is_runnable(const struct commands *c, int i, const char *function) {
     return false;
   }
   char *path = value_of(c->info[i], "path");
-  const struct spawn_search search = {
+  const struct spawn_program_search search = {
       function, path, p.dir, rank_me()->interpreter, rank_me()->library};
   const bool found = spawn_program_find(&c->program[i], c->command[i], &search);
   native_free(path);

@@ -61,7 +61,7 @@ static void add(struct spawn_program *p, const char *word) {
 
 /* The arguments of pems's program for an interpreter. */
 static bool add_interpreter(struct spawn_program *p, const char *file,
-                            const struct spawn_search *s) {
+                            const struct spawn_program_search *s) {
   if (!s->interpreter || !is_same(file, s->interpreter)) {
     return false;
   }
@@ -71,7 +71,8 @@ static bool add_interpreter(struct spawn_program *p, const char *file,
 }
 
 /* A script is called as its first line says, and by its path. */
-static bool add_script(struct spawn_program *p, const struct spawn_search *s) {
+static bool add_script(struct spawn_program *p,
+                       const struct spawn_program_search *s) {
   if (!s->interpreter || !script_read(&p->script, p->file) ||
       !find(p->interpreter, p->script.word[0], NULL, s->dir) ||
       !add_interpreter(p, p->interpreter, s)) {
@@ -85,7 +86,7 @@ static bool add_script(struct spawn_program *p, const struct spawn_search *s) {
 }
 
 static void refuse(const struct spawn_program *p,
-                   const struct spawn_search *s) {
+                   const struct spawn_program_search *s) {
   if (s->interpreter) {
     msg_warn("%s: %s: another program: ranks of this job run an interpreter: "
              "spawn %s, or a script that names it",
@@ -98,7 +99,7 @@ static void refuse(const struct spawn_program *p,
 }
 
 bool spawn_program_find(struct spawn_program *p, const char *command,
-                        const struct spawn_search *s) {
+                        const struct spawn_program_search *s) {
   p->n = 0;
   add(p, command);
   if (!find(p->file, command, s->path, s->dir)) {

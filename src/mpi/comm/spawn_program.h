@@ -9,7 +9,7 @@
 #include <limits.h>
 #include <stdbool.h>
 
-struct spawn_search {
+struct spawn_program_search {
   const char *function; /* that lines on stderr begin with */
   const char *path;     /* directories, with colons between them, or NULL */
   const char *dir;      /* where the program is to run, an absolute path */
@@ -27,6 +27,6 @@ struct spawn_program {
 /* A name without a slash is searched in `path`, in $PATH and in `dir`. False:
    why not is said on stderr, in one line. `command` stays the caller's. */
 bool spawn_program_find(struct spawn_program *program, const char *command,
-                        const struct spawn_search *search);
+                        const struct spawn_program_search *search);
 
 #endif

@@ -51,15 +51,16 @@ static struct spawn_program found;
 
 /* Of ranks that are no interpreter. */
 static bool is_own(const char *command, const char *path, const char *where) {
-  const struct spawn_search s = {"MPI_Comm_spawn", path, where, NULL, NULL};
+  const struct spawn_program_search s = {"MPI_Comm_spawn", path, where, NULL,
+                                         NULL};
   return spawn_program_find(&found, command, &s) && found.n == 1 &&
          strcmp(found.word[0], command) == 0;
 }
 
 /* Of ranks that are the shell. */
 static bool is_found(const char *command) {
-  const struct spawn_search s = {"MPI_Comm_spawn", NULL, dir, "/bin/sh",
-                                 "libsh.so"};
+  const struct spawn_program_search s = {"MPI_Comm_spawn", NULL, dir, "/bin/sh",
+                                         "libsh.so"};
   return spawn_program_find(&found, command, &s);
 }
 
