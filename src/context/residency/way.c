@@ -41,14 +41,15 @@ struct rate {
   double ns, n;
 };
 
+struct cost {
+  double ns; /* for a byte on disk; newer residences count more */
+  unsigned n;
+};
+
 struct site {
   uintptr_t key;
-  struct cost {
-    double ns; /* for a byte on disk */
-    unsigned n;
-  } way[WAYS];
-  bool decided; /* by its own residences */
-  enum way best;
+  struct cost way[WAYS];
+  enum way best;     /* as far as is known */
   struct rest other; /* until the other way is measured again */
   struct rest learn; /* until a context may learn what it touches */
 };
@@ -56,12 +57,12 @@ struct site {
 static struct {
   struct lock lock;
   struct site site[SITES];
+  struct cost whole; /* of all sites */
   double gain; /* of mapping, where both are known: a share of what the worse
                   way takes, negative where it is mapping */
   unsigned pairs;
   uint64_t chosen, tried; /* residences, and those of the worse way */
   double spent, lost;     /* ns: of all, and what those took longer */
-  double bytes;           /* of all */
   struct rate move[2];    /* bytes: of contexts as a whole, and mapped */
   struct rate fault;      /* without waiting for the disk */
   struct rate read;       /* bytes, one fault after another */
@@ -69,10 +70,11 @@ static struct {
 
 void way_start(void) {
   memset(ways.site, 0, sizeof(ways.site));
+  ways.whole = (struct cost){0};
   ways.gain = 0;
   ways.pairs = 0;
   ways.chosen = ways.tried = 0;
-  ways.spent = ways.lost = ways.bytes = 0;
+  ways.spent = ways.lost = 0;
   memset(ways.move, 0, sizeof(ways.move));
   ways.fault = ways.read = (struct rate){0};
 }
@@ -81,12 +83,15 @@ void way_start(void) {
 static struct site *site_at_locked(uintptr_t key) {
   struct site *s = &ways.site[(key * 0x9e3779b97f4a7c15u >> 32) % SITES];
   if (s->key != key) {
-    *s = (struct site){.key = key};
+    *s = (struct site){.key = key, .other = {FIRST_REST, FIRST_REST}};
   }
   return s;
 }
 
 static bool may_try_locked(void) {
+  if (ways.whole.n < ENOUGH) {
+    return false;
+  }
   return ways.tried < FREE || (ways.tried < ways.chosen / RARELY + FREE &&
                                ways.lost < ways.spent / LITTLE);
 }
@@ -111,12 +116,36 @@ static bool is_rested(struct rest *r) {
   return true;
 }
 
-/* The better way as far as is known. */
-static enum way best_locked(const struct site *s) {
-  if (s->decided) {
-    return s->best;
+/* What a byte takes on average, as far as sites that are mapped tell. */
+static double usual_locked(enum way way) {
+  if (way == WHOLE || ways.pairs < ENOUGH_PAIRS) {
+    return ways.whole.ns;
   }
-  return ways.pairs >= ENOUGH_PAIRS && ways.gain > 1 - better ? MAPPED : WHOLE;
+  return ways.gain > 0 ? ways.whole.ns * (1 - ways.gain)
+                       : ways.whole.ns / (1 + ways.gain);
+}
+
+/* What a byte on disk will take at a site: what it has taken there, and, as
+   long as that is known of few residences, what others take. */
+static double expected_locked(const struct site *s, enum way way) {
+  enum { OTHERS = 4 };
+  const struct cost *const c = cost_of(s, way);
+  const double n = c->n < LATELY ? c->n : LATELY;
+  return (n * c->ns + OTHERS * usual_locked(way)) / (n + OTHERS);
+}
+
+static enum way other_than(enum way way) {
+  return way == WHOLE ? MAPPED : WHOLE;
+}
+
+/* Changes a site's way if the other one has become better. */
+static void compare_locked(struct site *s) {
+  const enum way other = other_than(s->best);
+  if (ways.whole.n >= ENOUGH &&
+      expected_locked(s, other) < better * expected_locked(s, s->best)) {
+    s->best = other;
+    s->other = (struct rest){FIRST_REST, FIRST_REST};
+  }
 }
 
 /* Is the other way to be tried by this context? */
@@ -127,15 +156,16 @@ static bool is_tried_locked(struct site *s, enum way other, bool ready) {
   if (other == MAPPED && !ready) {
     return is_rested(&s->learn);
   }
-  return s->way[other].n < ENOUGH || is_rested(&s->other);
+  return (other == MAPPED && s->way[MAPPED].n < ENOUGH) || is_rested(&s->other);
 }
 
 bool way_choose(uintptr_t site, bool ready) {
   lock_take(&ways.lock);
   struct site *const s = site_at_locked(site);
-  bool mapped = best_locked(s) == MAPPED;
+  compare_locked(s);
+  bool mapped = s->best == MAPPED;
   ways.chosen++;
-  if (is_tried_locked(s, mapped ? WHOLE : MAPPED, ready)) {
+  if (is_tried_locked(s, other_than(s->best), ready)) {
     ways.tried++;
     mapped = !mapped;
   }
@@ -143,24 +173,12 @@ bool way_choose(uintptr_t site, bool ready) {
   return mapped;
 }
 
-static void compare(struct site *s) {
-  const enum way before = s->decided ? s->best : WHOLE;
-  const enum way other = before == WHOLE ? MAPPED : WHOLE;
-  if (s->way[WHOLE].n < ENOUGH || mapped_cost(s)->n < ENOUGH) {
-    return;
-  }
-  const bool changes = cost_of(s, other)->ns < better * cost_of(s, before)->ns;
-  if (changes || !s->decided) {
-    s->other = (struct rest){FIRST_REST, FIRST_REST};
-  }
-  s->best = changes ? other : before;
-  s->decided = true;
-}
-
-/* A site where both ways are known tells about others. */
+/* A site that is mapped tells about others: what a byte of a whole context
+   takes hardly depends on the site. */
 static void tell_others_locked(const struct site *s) {
   enum { MOST = 32 };
-  const double whole = s->way[WHOLE].ns, mapped = mapped_cost(s)->ns;
+  const double whole = s->way[WHOLE].n ? s->way[WHOLE].ns : ways.whole.ns;
+  const double mapped = mapped_cost(s)->ns;
   if (whole > 0 && mapped > 0) {
     const double gain = (whole - mapped) / (whole > mapped ? whole : mapped);
     ways.pairs += ways.pairs < MOST;
@@ -176,19 +194,18 @@ static void add(struct cost *c, double ns) {
   c->ns += (ns - c->ns) / (c->n < LATELY ? c->n : LATELY);
 }
 
-/* What a residence took, beside what the best way would have taken, or, where
-   that is not known, others did. */
-static void account_locked(const struct site *s, enum way way, double ns,
+/* What a residence took, beside what the best way would have. A trial that was
+   better is made again at once. */
+static void account_locked(struct site *s, enum way way, double ns,
                            double bytes) {
-  const enum way best = best_locked(s);
-  const struct cost *const known = cost_of(s, best);
-  const bool tried = (way == WHOLE) != (best == WHOLE);
-  const double mean = ways.bytes > 0 ? ways.spent / ways.bytes : 0;
-  const double least = (known->n ? known->ns : mean) * bytes;
+  const bool trial = (way == WHOLE) != (s->best == WHOLE);
+  const double best = expected_locked(s, s->best) * bytes;
   ways.spent += ns;
-  ways.bytes += bytes;
-  if (tried && ns > least) {
-    ways.lost += ns - least;
+  if (trial && ns > best) {
+    ways.lost += ns - best;
+  } else if (trial && ns < better * best) {
+    s->other = (struct rest){0};
+    ways.tried -= ways.tried > 0;
   }
 }
 
@@ -224,7 +241,9 @@ void way_took(uintptr_t key, const struct context_took *stay) {
   const double ns = usual_ns_locked(stay);
   account_locked(s, way, ns, bytes);
   add(&s->way[way], ns / bytes);
+  if (way == WHOLE) {
+    add(&ways.whole, ns / bytes);
+  }
   tell_others_locked(s);
-  compare(s);
   lock_give(&ways.lock);
 }

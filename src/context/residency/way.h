@@ -2,8 +2,8 @@
    when they are touched. For each place at which VPs wait, what a residence
    takes both ways is compared: so many bytes and faults as there were, each at
    what they take on average in the whole job, so that one that had bad luck
-   does not decide. Where little is known, what is true of the program's other
-   places is taken to be true. The way that seems worse is tried for a few
+   does not decide. The less is known of a place, the more counts what is true
+   of the program's other ones. The way that seems worse is tried for a few
    residences in a hundred. Thread-safe. */
 #ifndef PEMS_CONTEXT_RESIDENCY_WAY_H
 #define PEMS_CONTEXT_RESIDENCY_WAY_H

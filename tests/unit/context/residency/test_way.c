@@ -163,6 +163,52 @@ START_TEST(rates_are_those_of_all) {
 }
 END_TEST
 
+/* Of a byte of whole contexts what others took is known: a site that is only
+   mapped is compared, and tells about others. */
+START_TEST(mapped_residences_tell_by_themselves) {
+  for (int i = 0; i < 3; i++) {
+    took(1, false, true, 10 * BYTES);
+  }
+  for (int i = 0; i < 8; i++) {
+    took(2, true, true, 4 * BYTES);
+  }
+  ck_assert(mostly(2, true));
+  ck_assert(mostly(3, true));
+}
+END_TEST
+
+/* Where the others are better mapped, two residences in bad luck do not change
+   that. */
+START_TEST(few_residences_do_not_decide) {
+  for (uintptr_t site = 1; site <= 20; site++) {
+    count(50, site, mapped_is_better);
+  }
+  for (int i = 0; i < 2; i++) {
+    took(100, false, true, 10 * BYTES);
+    took(100, true, true, 12 * BYTES);
+  }
+  ck_assert(mostly(100, true));
+  for (int i = 0; i < 8; i++) {
+    took(100, true, true, 20 * BYTES);
+  }
+  ck_assert(!mostly(100, true));
+}
+END_TEST
+
+/* A trial that was better is followed by another: a site of which it was
+   thought otherwise changes soon. */
+START_TEST(a_trial_that_was_better_is_repeated) {
+  static const unsigned mapped_is_better_now[2] = {2, 1};
+  count(2000, 1, whole_is_better);
+  int n = 0;
+  while (!stay(1, mapped_is_better_now)) { /* a long rest */
+    ck_assert_int_lt(++n, 1000);
+  }
+  ck_assert(stay(1, mapped_is_better_now));
+  ck_assert(stay(1, mapped_is_better_now));
+}
+END_TEST
+
 /* To find out what it touches is worth it seldom. */
 START_TEST(few_find_out) {
   int mapped = 0;
@@ -191,6 +237,9 @@ int main(void) {
   tcase_add_test(t, finding_out_tells_at_first);
   tcase_add_test(t, outliers_are_cut);
   tcase_add_test(t, rates_are_those_of_all);
+  tcase_add_test(t, mapped_residences_tell_by_themselves);
+  tcase_add_test(t, few_residences_do_not_decide);
+  tcase_add_test(t, a_trial_that_was_better_is_repeated);
   tcase_add_test(t, few_find_out);
   suite_add_tcase(s, t);
   return check_run(s);
