@@ -8,6 +8,7 @@
 #include "mpi/p2p/p2p.h"
 #include "mpi/p2p/receive.h"
 #include "mpi/request/composite.h"
+#include "mpi/request/requests.h"
 #include "mpi_abi/carried.h"
 #include "mpi_abi/functions.h"
 #include "mpi_below/real.h"

@@ -6,6 +6,7 @@
 #include "mpi/comm/intercomm.h"
 #include "mpi/object/check.h"
 #include "mpi/p2p/p2p.h"
+#include "mpi/request/requests.h"
 #include "mpi_abi/functions.h"
 #include "os/native.h"
 #include "vp/run_queue.h"

@@ -6,6 +6,7 @@
 #include "mpi/coll/barrier.h"
 #include "mpi/coll/call/coll.h"
 #include "mpi/request/request.h"
+#include "mpi/request/requests.h"
 #include "mpi_abi/functions.h"
 #include "mpi_below/real.h"
 #include "os/lock.h"

@@ -7,6 +7,7 @@
 #include "mpi/p2p/outgoing.h"
 #include "mpi/p2p/p2p_remote.h"
 #include "mpi/p2p/receive.h"
+#include "mpi/request/requests.h"
 #include "vp/run_queue.h"
 
 #include <string.h>

@@ -9,6 +9,7 @@
 #include "mpi/p2p/p2p_record.h"
 #include "mpi/p2p/receive.h"
 #include "mpi/request/composite.h"
+#include "mpi/request/requests.h"
 #include "mpi/transfer/transfer.h"
 #include "os/bits.h"
 #include "os/native.h"

@@ -3,6 +3,7 @@
 #include "mpi/datatype/named.h"
 #include "mpi/p2p/outgoing.h"
 #include "mpi/p2p/p2p_remote.h"
+#include "mpi/request/requests.h"
 #include "mpi/transfer/transfer.h"
 #include "vp/run_queue.h"
 

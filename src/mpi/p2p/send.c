@@ -3,6 +3,7 @@
 #include "mpi/datatype/named.h"
 #include "mpi/p2p/buffered.h"
 #include "mpi/p2p/outgoing.h"
+#include "mpi/request/requests.h"
 #include "mpi_abi/functions.h"
 
 static int send_blocking(enum p2p_send_mode mode, const void *buffer,

@@ -2,6 +2,7 @@
 #include "mpi/request/grequest.h"
 
 #include "mpi/request/request.h"
+#include "mpi/request/requests.h"
 #include "mpi_abi/abi.h"
 #include "mpi_abi/functions.h"
 

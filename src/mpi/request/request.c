@@ -3,7 +3,6 @@
 #include "base/need.h"
 #include "context/residency/awaited.h"
 #include "disk/paged.h"
-#include "mpi/request/requests.h"
 #include "mpi_abi/functions.h"
 #include "mpi_below/real.h"
 #include "os/native.h"
@@ -282,33 +281,6 @@ struct request *request_kept(int i) {
   return r;
 }
 
-int request_complete(struct request *r, struct request_result *result) {
-  if (!requests_await_all((struct requests){NULL, &r, 1}, r->function)) {
-    request_keep(r, 0);
-    return VP_LEFT;
-  }
-  request_finish(r);
-  const int error = r->result.error;
-  if (result) {
-    *result = r->result;
-  }
-  request_end(r);
-  return error;
-}
-
-int request_complete_all(struct request **r, int n) {
-  int first = MPI_SUCCESS;
-  requests_await_all((struct requests){NULL, r, n},
-                     n && r[0] ? r[0]->function : "MPI");
-  for (int i = 0; i < n; i++) {
-    if (r[i]) {
-      const int error = request_complete(r[i], NULL);
-      first = first ? first : error;
-    }
-  }
-  return first;
-}
-
 void requests_end(const char *function) {
   struct rank *rank = rank_me();
   requests_remove_gone(rank);
@@ -332,39 +304,6 @@ void requests_end(const char *function) {
 }
 
 /* --- checkpoints --- */
-
-static bool settles(const struct rank *rank, const struct request *r) {
-  const bool ends = r->class->past && !r->persistent;
-  return r->active && !r->finished && !r->freed && !r->whole &&
-         (r->class->collective ||
-          (ends && (request_is_done(r) || r->comm == rank->self)));
-}
-
-static bool settle(struct rank *rank, struct request **r, int n) {
-  rank->vp->gives_up = false;
-  rank->vp->leaving = VP_SETTLES;
-  const bool all =
-      requests_await_all((struct requests){NULL, r, n}, "a checkpoint");
-  rank->vp->leaving = VP_STAYS;
-  return all;
-}
-
-bool requests_settle(struct rank *rank) {
-  struct request **const at = need_alloc(
-      ((size_t)rank->n_requests + 1) * sizeof(struct request *), "checkpoint");
-  int n = 0;
-  for (struct request *r = rank->requests; r; r = r->next) {
-    if (settles(rank, r)) {
-      at[n++] = r;
-    }
-  }
-  const bool all = settle(rank, at, n);
-  for (int i = 0; i < n && all; i++) {
-    request_finish(at[i]);
-  }
-  native_free(at);
-  return all;
-}
 
 static const struct request_class results = {.name = "call that is over",
                                              .past = true};

@@ -136,17 +136,6 @@ void request_keep(struct request *r, int i);
 /* Takes it, or NULL: the call was not left. */
 struct request *request_kept(int i);
 
-/* Waits until it is done, finishes it, and frees it; for calls that block.
-   Returns its error; `result` may be NULL. Or VP_LEFT: it is kept. */
-int request_complete(struct request *r, struct request_result *result);
-/* Waits for all n at once, then as above each; NULL entries are skipped. The
-   first error. */
-int request_complete_all(struct request **r, int n);
-
-/* Finishes those of the calling VP that are no more than results then
-   (request_class.past). Waits for collective ones, of which others have yet to
-   begin their part: false if no rank can go on meanwhile. */
-bool requests_settle(struct rank *rank);
 /* One that was finished in another process. Not for NULL. */
 struct request *request_past(struct comm *comm, const char *function);
 

@@ -1,8 +1,10 @@
 #include "mpi/request/requests.h"
 
+#include "base/need.h"
 #include "context/residency/awaited.h"
 #include "context/residency/residency.h"
 #include "mpi/request/partner.h"
+#include "os/native.h"
 #include "vp/dispatch.h"
 
 struct request *requests_at(struct requests all, int i) {
@@ -167,4 +169,66 @@ int requests_await_any(struct requests all, const char *function) {
   request_poll_over(comm_me());
   requests_remove_gone(rank_me());
   return requests_first_done(all);
+}
+
+int request_complete(struct request *r, struct request_result *result) {
+  if (!requests_await_all((struct requests){NULL, &r, 1}, r->function)) {
+    request_keep(r, 0);
+    return VP_LEFT;
+  }
+  request_finish(r);
+  const int error = r->result.error;
+  if (result) {
+    *result = r->result;
+  }
+  request_end(r);
+  return error;
+}
+
+int request_complete_all(struct request **r, int n) {
+  int first = MPI_SUCCESS;
+  requests_await_all((struct requests){NULL, r, n},
+                     n && r[0] ? r[0]->function : "MPI");
+  for (int i = 0; i < n; i++) {
+    if (r[i]) {
+      const int error = request_complete(r[i], NULL);
+      first = first ? first : error;
+    }
+  }
+  return first;
+}
+
+/* --- checkpoints --- */
+
+static bool settles(const struct rank *rank, const struct request *r) {
+  const bool ends = r->class->past && !r->persistent;
+  return r->active && !r->finished && !r->freed && !r->whole &&
+         (r->class->collective ||
+          (ends && (request_is_done(r) || r->comm == rank->self)));
+}
+
+static bool settle(struct rank *rank, struct request **r, int n) {
+  rank->vp->gives_up = false;
+  rank->vp->leaving = VP_SETTLES;
+  const bool all =
+      requests_await_all((struct requests){NULL, r, n}, "a checkpoint");
+  rank->vp->leaving = VP_STAYS;
+  return all;
+}
+
+bool requests_settle(struct rank *rank) {
+  struct request **const at = need_alloc(
+      ((size_t)rank->n_requests + 1) * sizeof(struct request *), "checkpoint");
+  int n = 0;
+  for (struct request *r = rank->requests; r; r = r->next) {
+    if (settles(rank, r)) {
+      at[n++] = r;
+    }
+  }
+  const bool all = settle(rank, at, n);
+  for (int i = 0; i < n && all; i++) {
+    request_finish(at[i]);
+  }
+  native_free(at);
+  return all;
 }

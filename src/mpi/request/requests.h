@@ -28,4 +28,16 @@ bool requests_await_all(struct requests all, const char *function);
    VP_LEFT. */
 int requests_await_any(struct requests all, const char *function);
 
+/* Waits until it is done, finishes it, and frees it; for calls that block.
+   Returns its error; `result` may be NULL. Or VP_LEFT: it is kept. */
+int request_complete(struct request *r, struct request_result *result);
+/* Waits for all n at once, then as above each; NULL entries are skipped. The
+   first error. */
+int request_complete_all(struct request **r, int n);
+
+/* Finishes those of the calling VP that are no more than results then
+   (request_class.past). Waits for collective ones, of which others have yet to
+   begin their part: false if no rank can go on meanwhile. */
+bool requests_settle(struct rank *rank);
+
 #endif

@@ -4,6 +4,7 @@
 #include "../check_shortage.h"
 #include "check_main.h"
 #include "mpi/request/request.h"
+#include "mpi/request/requests.h"
 #include "mpi_abi/functions.h"
 
 static MPI_Request made;
