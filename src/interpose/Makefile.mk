@@ -62,10 +62,12 @@ tests_unit_interpose_test_locale_SOURCES = \
   tests/unit/interpose/test_locale.c src/interpose/locale.c
 tests_unit_interpose_test_locale_CPPFLAGS = $(AM_CPPFLAGS)
 tests_unit_interpose_test_dlfcn_shortage_SOURCES = \
-  tests/unit/interpose/test_dlfcn_shortage.c src/interpose/dlfcn.c
+  tests/unit/interpose/test_dlfcn_shortage.c src/interpose/dlfcn.c \
+  src/interpose/real.c
 tests_unit_interpose_test_dlfcn_shortage_CPPFLAGS = $(AM_CPPFLAGS)
 tests_unit_interpose_test_malloc_shortage_SOURCES = \
-  tests/unit/interpose/test_malloc_shortage.c src/interpose/malloc.c
+  tests/unit/interpose/test_malloc_shortage.c src/interpose/malloc.c \
+  src/interpose/real.c
 tests_unit_interpose_test_malloc_shortage_CPPFLAGS = $(AM_CPPFLAGS)
 tests_unit_interpose_test_thread_shortage_SOURCES = \
   tests/unit/interpose/test_thread_shortage.c \

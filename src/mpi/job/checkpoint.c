@@ -22,6 +22,7 @@
 #include "mpi/p2p/p2p_load.h"
 #include "mpi/p2p/p2p_save.h"
 #include "mpi/request/request.h"
+#include "mpi/request/requests.h"
 #include "mpi/rma/win_kept.h"
 #include "mpi/verify/deadlock.h"
 #include "mpi_abi/handle.h"

@@ -9,6 +9,7 @@
 #include "mpi/p2p/p2p_load.h"
 #include "mpi/p2p/p2p_save.h"
 #include "mpi/request/request.h"
+#include "mpi/request/requests.h"
 #include "mpi/rma/win_kept.h"
 #include "mpi_below/real.h"
 

@@ -8,6 +8,7 @@
 #include "mpi/p2p/p2p_load.h"
 #include "mpi/p2p/receive.h"
 #include "mpi/p2p/unbound.h"
+#include "mpi/request/requests.h"
 
 #include <stdlib.h>
 #include <string.h>
