@@ -1,6 +1,7 @@
 #include "mpi/coll/collective.h"
 
 #include "mpi/coll/persistent_coll.h"
+#include "mpi/object/comm_error.h"
 
 struct collective collective_make(MPI_Comm comm, const char *name,
                                   MPI_Request *request) {

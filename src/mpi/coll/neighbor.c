@@ -3,6 +3,7 @@
 #include "base/need.h"
 #include "mpi/datatype/named.h"
 #include "mpi/object/check.h"
+#include "mpi/object/comm_error.h"
 #include "mpi/object/topology.h"
 #include "mpi/p2p/outgoing.h"
 #include "mpi/p2p/p2p.h"

@@ -3,6 +3,7 @@
 #include "mpi/coll/allgather.h"
 #include "mpi/coll/call/coll.h"
 #include "mpi/comm/comm_make.h"
+#include "mpi/object/comm_error.h"
 #include "mpi/object/derivations.h"
 #include "mpi_abi/functions.h"
 #include "os/native.h"

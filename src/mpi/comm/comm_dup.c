@@ -2,6 +2,7 @@
    below, hints are not duplicated. */
 #include "mpi/comm/comm_make.h"
 #include "mpi/object/attribute.h"
+#include "mpi/object/comm_error.h"
 #include "mpi/object/comm_info.h"
 #include "mpi/object/topology.h"
 #include "mpi/request/request.h"

@@ -3,6 +3,7 @@
 #include "mpi/coll/call/coll.h"
 #include "mpi/object/attribute.h"
 #include "mpi/object/comm.h"
+#include "mpi/object/comm_error.h"
 #include "mpi/p2p/buffered.h"
 #include "mpi_abi/functions.h"
 

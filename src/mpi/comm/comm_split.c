@@ -4,6 +4,7 @@
 #include "mpi/coll/call/coll.h"
 #include "mpi/comm/comm_directory.h"
 #include "mpi/comm/comm_make.h"
+#include "mpi/object/comm_error.h"
 #include "mpi/object/comm_info.h"
 #include "mpi_abi/abi.h"
 #include "mpi_abi/functions.h"

@@ -4,6 +4,7 @@
    are largest. (The real library deals out prime factors, which does not always
    find that.) */
 #include "mpi/object/comm.h"
+#include "mpi/object/comm_error.h"
 #include "mpi_abi/functions.h"
 #include "os/native.h"
 

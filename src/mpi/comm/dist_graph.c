@@ -1,6 +1,7 @@
 /* Graphs of which every rank knows its own edges. */
 #include "base/need.h"
 #include "mpi/comm/comm_make.h"
+#include "mpi/object/comm_error.h"
 #include "mpi/object/comm_info.h"
 #include "mpi/object/topology.h"
 #include "mpi_abi/functions.h"

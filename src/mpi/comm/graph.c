@@ -1,5 +1,6 @@
 /* Graphs that every rank knows as a whole. */
 #include "mpi/comm/comm_make.h"
+#include "mpi/object/comm_error.h"
 #include "mpi/object/topology.h"
 #include "mpi_abi/functions.h"
 #include "os/native.h"

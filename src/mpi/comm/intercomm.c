@@ -8,6 +8,7 @@
 #include "mpi/comm/comm_from_group.h"
 #include "mpi/comm/comm_make.h"
 #include "mpi/comm/group_message.h"
+#include "mpi/object/comm_error.h"
 #include "mpi/object/comm_info.h"
 #include "mpi/p2p/p2p.h"
 #include "mpi_abi/functions.h"

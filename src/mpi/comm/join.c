@@ -5,6 +5,7 @@
 #include "mpi/comm/comm_make.h"
 #include "mpi/comm/intercomm.h"
 #include "mpi/comm/universe.h"
+#include "mpi/object/comm_error.h"
 #include "mpi_abi/functions.h"
 #include "vp/run_queue.h"
 

@@ -5,6 +5,7 @@
 #include "mpi/comm/group_message.h"
 #include "mpi/comm/intercomm.h"
 #include "mpi/object/check.h"
+#include "mpi/object/comm_error.h"
 #include "mpi/p2p/p2p.h"
 #include "mpi/request/requests.h"
 #include "mpi_abi/functions.h"

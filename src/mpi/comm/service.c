@@ -2,6 +2,7 @@
 
 #include "base/need.h"
 #include "mpi/object/comm.h"
+#include "mpi/object/comm_error.h"
 #include "mpi_abi/functions.h"
 #include "mpi_below/net.h"
 #include "net/am.h"

@@ -11,6 +11,7 @@
 #include "mpi/comm/spawn_program.h"
 #include "mpi/comm/universe.h"
 #include "mpi/object/check.h"
+#include "mpi/object/comm_error.h"
 #include "mpi_abi/functions.h"
 #include "mpi_below/real.h"
 #include "os/native.h"

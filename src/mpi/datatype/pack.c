@@ -1,6 +1,7 @@
 /* Packing: the communicator tells only the representation, which is one. */
 #include "mpi/object/check.h"
 #include "mpi/object/comm.h"
+#include "mpi/object/comm_error.h"
 #include "mpi_abi/functions.h"
 #include "mpi_below/real.h"
 

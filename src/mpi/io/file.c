@@ -5,6 +5,7 @@
 #include "mpi/coll/allgather.h"
 #include "mpi/coll/barrier.h"
 #include "mpi/coll/call/coll.h"
+#include "mpi/object/comm_error.h"
 #include "mpi/request/request.h"
 #include "mpi/request/requests.h"
 #include "mpi_abi/functions.h"

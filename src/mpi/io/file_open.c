@@ -6,6 +6,7 @@
 #include "mpi/coll/barrier.h"
 #include "mpi/coll/call/coll.h"
 #include "mpi/io/file_owner.h"
+#include "mpi/object/comm_error.h"
 #include "mpi_abi/functions.h"
 #include "mpi_abi/handle.h"
 #include "mpi_below/real.h"

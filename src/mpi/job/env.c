@@ -13,6 +13,7 @@
 #include "mpi_abi/functions.h"
 #include "mpi_below/real.h"
 
+#include "mpi/object/comm_error.h"
 #include "vp/run_queue.h"
 
 #include <string.h>

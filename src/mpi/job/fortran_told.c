@@ -3,6 +3,7 @@
    others must say the same, and have not said it before they do. */
 #include "checkpoint/parcel.h"
 #include "mpi/object/comm.h"
+#include "mpi/object/comm_error.h"
 #include "mpi/object/info.h"
 #include "mpi/object/rank.h"
 #include "mpi_abi/functions.h"

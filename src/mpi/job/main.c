@@ -41,6 +41,7 @@
 #include "mpi/job/stats.h"
 #include "mpi/job/status.h"
 #include "mpi/object/comm.h"
+#include "mpi/object/comm_error.h"
 #include "mpi/object/errhandler.h"
 #include "mpi/p2p/p2p.h"
 #include "mpi/request/request.h"
@@ -321,7 +322,7 @@ __attribute__((visibility("default"))) int pems_main(int argc, char **argv,
   image_on_copy(keeper_note_file);
   attach_em();
   prepare(&job, &argc, argv, envp);
-  errhandler_install();
+  comm_error_install();
   ranks_create();
   check_buffers_on = job.options.check;
   choice_first_dir(job.options.disk, dir, sizeof(dir));

@@ -3,6 +3,7 @@
 #include "mpi/job/session.h"
 
 #include "mpi/object/comm.h"
+#include "mpi/object/comm_error.h"
 #include "mpi/object/info.h"
 #include "mpi/p2p/buffered.h"
 #include "mpi/request/request.h"

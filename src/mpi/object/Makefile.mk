@@ -8,6 +8,8 @@ libpemscore_la_SOURCES += \
   src/mpi/object/check.h \
   src/mpi/object/comm.c \
   src/mpi/object/comm.h \
+  src/mpi/object/comm_error.c \
+  src/mpi/object/comm_error.h \
   src/mpi/object/comm_ask.c \
   src/mpi/object/comm_info.c \
   src/mpi/object/comm_info.h \
@@ -18,7 +20,6 @@ libpemscore_la_SOURCES += \
   src/mpi/object/envelope.c \
   src/mpi/object/envelope.h \
   src/mpi/object/errhandler.c \
-  src/mpi/object/errhandler_calls.c \
   src/mpi/object/errhandler.h \
   src/mpi/object/group.c \
   src/mpi/object/group.h \

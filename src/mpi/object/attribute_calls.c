@@ -4,6 +4,7 @@
 #include "mpi/object/attribute.h"
 #include "mpi/object/attribute_world.h"
 #include "mpi/object/comm.h"
+#include "mpi/object/comm_error.h"
 #include "mpi_abi/functions.h"
 
 #include <string.h>

@@ -1,5 +1,6 @@
 /* What programs ask about communicators, what they note on them. */
 #include "mpi/object/comm.h"
+#include "mpi/object/comm_error.h"
 #include "mpi/object/naming.h"
 #include "mpi/object/topology.h"
 #include "mpi_abi/functions.h"

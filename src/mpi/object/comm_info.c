@@ -3,6 +3,7 @@
    the communicator was made. */
 #include "mpi/object/comm_info.h"
 
+#include "mpi/object/comm_error.h"
 #include "mpi_abi/functions.h"
 #include "mpi_below/real.h"
 

@@ -17,12 +17,9 @@ struct errhandler {
   errhandler_caller *caller; /* NULL: it is C's */
 };
 
-/* Calls the error handler of `comm` (that of MPI_COMM_WORLD where comm is not a
-   communicator) with `code`. Returns code, unless the handler ends the job.
-   `function` is "MPI_X". No effect for MPI_SUCCESS. */
-int comm_error(MPI_Comm comm, int code, const char *function);
-/* The same for a window's or file's handler; `handle` is what its function gets
-   the address of. */
+/* Calls the handler of a communicator, window or file with `code`, unless that
+   is MPI_SUCCESS; `handle` is what its function gets the address of. Returns
+   code, unless the handler ends the job. `function` is "MPI_X". */
 int errhandler_call(const struct errhandler *set, void *handle, int code,
                     const char *function);
 /* Does MPI_COMM_WORLD's handler take the place of one that was not set, as with
@@ -61,8 +58,5 @@ int errhandlers_load(struct rank *rank, struct parcel *from);
 bool errhandler_is_own(const struct errhandler *set);
 void errhandler_save(const struct errhandler *set, struct parcel *to);
 int errhandler_load(struct errhandler *set, struct parcel *from);
-
-/* Makes mpi_delegated call the VP's handlers. */
-void errhandler_install(void);
 
 #endif

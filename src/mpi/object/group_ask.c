@@ -1,5 +1,6 @@
 /* What programs ask about groups, and the end of a program's handle. */
 #include "mpi/object/comm.h"
+#include "mpi/object/comm_error.h"
 #include "mpi/object/group.h"
 #include "mpi_abi/functions.h"
 #include "mpi_below/real.h"

@@ -1,5 +1,6 @@
 /* Groups made from groups. */
 #include "mpi/object/comm.h"
+#include "mpi/object/comm_error.h"
 #include "mpi/object/group.h"
 #include "mpi_abi/functions.h"
 #include "os/native.h"

@@ -4,6 +4,7 @@
 
 #include "base/self.h"
 #include "mpi/object/comm.h"
+#include "mpi/object/comm_error.h"
 #include "mpi_abi/carried.h"
 #include "mpi_abi/functions.h"
 #include "mpi_below/real.h"

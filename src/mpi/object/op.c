@@ -2,6 +2,7 @@
 
 #include "base/need.h"
 #include "mpi/object/comm.h"
+#include "mpi/object/comm_error.h"
 #include "mpi/object/rank.h"
 #include "mpi_abi/carried.h"
 #include "mpi_abi/functions.h"

@@ -2,6 +2,7 @@
 
 #include "mpi/object/attribute.h"
 #include "mpi/object/comm.h"
+#include "mpi/object/comm_error.h"
 #include "mpi/object/envelope.h"
 #include "mpi/object/rank.h"
 #include "mpi_abi/carried.h"

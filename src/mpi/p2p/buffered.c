@@ -1,6 +1,7 @@
 #include "mpi/p2p/buffered.h"
 
 #include "mpi/datatype/named.h"
+#include "mpi/object/comm_error.h"
 #include "mpi/p2p/outgoing.h"
 #include "mpi_abi/functions.h"
 #include "os/native.h"

@@ -8,6 +8,7 @@
 #include "mpi/check/check_arguments.h"
 #include "mpi/datatype/named.h"
 #include "mpi/datatype/types_kept.h"
+#include "mpi/object/comm_error.h"
 #include "mpi/object/derivations.h"
 #include "mpi/object/envelope.h"
 #include "mpi/p2p/outgoing.h"

@@ -2,6 +2,7 @@
 #include "context/residency/awaited.h"
 #include "context/residency/residency.h"
 #include "mpi/check/check_arguments.h"
+#include "mpi/object/comm_error.h"
 #include "mpi/p2p/receive.h"
 #include "mpi/request/partner.h"
 #include "mpi_abi/functions.h"

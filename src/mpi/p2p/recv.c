@@ -4,6 +4,7 @@
 #include "mpi/check/check_arguments.h"
 #include "mpi/check/check_buffers.h"
 #include "mpi/datatype/named.h"
+#include "mpi/object/comm_error.h"
 #include "mpi/p2p/outgoing.h"
 #include "mpi/request/composite.h"
 #include "mpi/request/requests.h"

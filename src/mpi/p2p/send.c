@@ -1,6 +1,7 @@
 /* MPI_Send and its kin. */
 #include "mpi/check/check_arguments.h"
 #include "mpi/datatype/named.h"
+#include "mpi/object/comm_error.h"
 #include "mpi/p2p/buffered.h"
 #include "mpi/p2p/outgoing.h"
 #include "mpi/request/requests.h"

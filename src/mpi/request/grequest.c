@@ -1,6 +1,7 @@
 /* Generalized requests: the program itself says when they are done. */
 #include "mpi/request/grequest.h"
 
+#include "mpi/object/comm_error.h"
 #include "mpi/request/request.h"
 #include "mpi/request/requests.h"
 #include "mpi_abi/abi.h"

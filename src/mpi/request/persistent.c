@@ -1,4 +1,5 @@
 /* Persistent requests: begun by MPI_Start, again and again. */
+#include "mpi/object/comm_error.h"
 #include "mpi/request/request.h"
 #include "mpi_abi/functions.h"
 

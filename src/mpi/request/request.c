@@ -3,6 +3,7 @@
 #include "base/need.h"
 #include "context/residency/awaited.h"
 #include "disk/paged.h"
+#include "mpi/object/comm_error.h"
 #include "mpi_abi/functions.h"
 #include "mpi_below/real.h"
 #include "os/native.h"

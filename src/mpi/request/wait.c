@@ -1,4 +1,5 @@
 /* MPI_Wait, MPI_Test and their kin. */
+#include "mpi/object/comm_error.h"
 #include "mpi/request/requests.h"
 #include "mpi_abi/functions.h"
 

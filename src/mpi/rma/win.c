@@ -2,6 +2,7 @@
 #include "mpi/rma/win.h"
 #include "mpi/object/naming.h"
 
+#include "mpi/object/comm_error.h"
 #include "mpi_abi/functions.h"
 #include "mpi_below/real.h"
 #include "os/native.h"

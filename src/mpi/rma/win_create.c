@@ -12,6 +12,7 @@
 #include "context/residency/segment.h"
 #include "mpi/coll/call/coll.h"
 #include "mpi/object/attribute.h"
+#include "mpi/object/comm_error.h"
 #include "mpi_abi/functions.h"
 #include "mpi_below/net.h"
 #include "mpi_below/real.h"

@@ -1,4 +1,6 @@
 /* What programs do with error handlers, and errors of their communicators. */
+#include "mpi/object/comm_error.h"
+
 #include "mpi/object/check.h"
 #include "mpi/object/comm.h"
 #include "mpi/object/errhandler.h"
@@ -76,6 +78,6 @@ static int delegated_failed(int code, const char *function) {
   return comm_error(MPI_COMM_WORLD, code, function);
 }
 
-void errhandler_install(void) {
+void comm_error_install(void) {
   mpi_set_failed(delegated_failed);
 }
