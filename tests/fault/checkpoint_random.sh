@@ -1,6 +1,6 @@
 #!/bin/sh
 # Random programs (tests/mpi/random.c), killed by SIGKILL at random moments, all
-# of their processes, and restarted from their last checkpoints with other
+# of their processes (but mpirun, which passes on what they have written), and restarted from their last checkpoints with other
 # processes, k, memory and drivers than before, every third one twice: what they
 # print is, byte for byte, what they print undisturbed, and nothing is left of
 # them. Some programs, with PEMS_TEST_LONG 200, from PEMS_TEST_SEED (1) on; a

@@ -1,5 +1,5 @@
-/* Kills a job with SIGKILL, all of its processes, at a moment that depends on
-   its checkpoints:
+/* Kills a job with SIGKILL, all of its processes, but for what passes its
+   output on, at a moment that depends on its checkpoints:
 
      killed SHELF NUMBER MICROSECONDS SECONDS COMMAND [ARGUMENT...]
 
@@ -46,15 +46,57 @@ static bool all_ended(void) {
   }
 }
 
-static void kill_all(void) {
+/* Is it what passes the output of several processes on? */
+static bool is_launcher(pid_t pid) {
+  static const char *const names[] = {"mpirun", "mpiexec", "orterun", "prterun",
+                                      "hydra_pmi_proxy"};
+  char path[64], name[32] = "";
+  snprintf(path, sizeof(path), "/proc/%d/comm", (int)pid);
+  FILE *const f = fopen(path, "r");
+  bool is = false;
+  if (f && fgets(name, sizeof(name), f)) {
+    for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
+      /* The kernel keeps 15 characters. */
+      is |= strncmp(name, names[i], strnlen(names[i], 15)) == 0;
+    }
+  }
+  if (f) {
+    fclose(f);
+  }
+  return is;
+}
+
+/* Kills them; *spared: how many are left. */
+static void kill_those(bool launchers, int *spared) {
   pid_t at[MOST];
-  while (!all_ended()) {
-    const int n = add_descendants(getpid(), at, 0, MOST);
-    for (int i = 0; i < n; i++) {
+  const int n = add_descendants(getpid(), at, 0, MOST);
+  *spared = 0;
+  for (int i = 0; i < n; i++) {
+    if (!launchers && is_launcher(at[i])) {
+      ++*spared;
+    } else {
       kill(at[i], SIGKILL);
     }
+  }
+}
+
+static void kill_all(void) {
+  int spared;
+  while (!all_ended()) {
+    kill_those(true, &spared);
     pause_us(500);
   }
+}
+
+/* What a job has written before its checkpoint, but its launcher has not passed
+   on, nobody could print again: the launcher ends by itself, after that. */
+static void kill_all_but_output(double end) {
+  int spared = 1;
+  while (spared && !all_ended() && now() < end) {
+    kill_those(false, &spared);
+    pause_us(500);
+  }
+  kill_all();
 }
 
 /* --- the moment ----------------------------------------------------------- */
@@ -111,6 +153,6 @@ int main(int argc, char **argv) {
   if (ended) {
     return until_ended(end);
   }
-  kill_all();
+  kill_all_but_output(end);
   return 0;
 }
