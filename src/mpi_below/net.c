@@ -124,20 +124,28 @@ static void start_alone(void) {
   }
 }
 
-static bool of_rank_zero(void) {
+/* A process that ends takes the others along, with what they have to say. */
+static bool after_the_first(bool first) {
   const struct timespec pause = {2, 0};
-  struct flavour_starter s;
-  const bool first = !flavour_foreign_starter(&s) || s.rank == 0;
   if (!first) {
-    nanosleep(&pause, NULL); /* a process that ends takes the others along */
+    nanosleep(&pause, NULL);
   }
   return first;
+}
+
+static bool of_rank_zero(void) {
+  struct flavour_starter s;
+  return after_the_first(!flavour_foreign_starter(&s) || s.rank == 0);
+}
+
+static bool chosen_by_pemsrun(void) {
+  return after_the_first(watch_first_to_fail());
 }
 
 /* Each process of the job comes here: pemsrun says who is to tell it, or else
    the rank that it got from the command that started it. */
 _Noreturn static void refuse(bool by_pemsrun, const char *text) {
-  msg_set_first(by_pemsrun ? watch_first_to_fail : of_rank_zero, NULL);
+  msg_set_first(by_pemsrun ? chosen_by_pemsrun : of_rank_zero, NULL);
   msg_fail(MSG_USAGE, "%s", text);
 }
 
