@@ -62,9 +62,13 @@ static void note(const char *kind, const char *what) {
 }
 
 /* Locks the mark of keeper.folder; one that another job removes meanwhile
-   counts as an error. */
-static int take_mark(void) {
-  keeper.fd = mark_open(keeper.folder, O_CREAT);
+   counts as an error. *made: there was none. */
+static int take_mark(bool *made) {
+  keeper.fd = mark_open(keeper.folder, O_CREAT | O_EXCL);
+  *made = keeper.fd >= 0;
+  if (!*made) {
+    keeper.fd = mark_open(keeper.folder, O_CREAT);
+  }
   if (keeper.fd >= 0 && !mark_lock(keeper.fd, LOCK_SH) &&
       !mark_is_removed(keeper.fd)) {
     mark_note_boot(keeper.fd);
@@ -186,15 +190,13 @@ static void become_keeper(int tell, int hear) {
   sigprocmask(SIG_SETMASK, &all, NULL);
   prctl(PR_SET_NAME, "pems-keeper");
   setsid();
-  if (tell >= 0) {
-    tell = fcntl(tell, F_DUPFD, FIRST_FREE);
-    hear = fcntl(hear, F_DUPFD, FIRST_FREE);
-    const int said = fcntl(STDERR_FILENO, F_DUPFD, FIRST_FREE);
-    dup2(tell, TELL);
-    dup2(hear, HEAR);
-    dup2(said, STDERR);
-  }
-  syscall(SYS_close_range, tell < 0 ? 0U : (unsigned)FIRST_FREE, ~0U, 0U);
+  tell = fcntl(tell, F_DUPFD, FIRST_FREE);
+  hear = fcntl(hear, F_DUPFD, FIRST_FREE);
+  const int said = fcntl(STDERR_FILENO, F_DUPFD, FIRST_FREE);
+  dup2(tell, TELL);
+  dup2(hear, HEAR);
+  dup2(said, STDERR);
+  syscall(SYS_close_range, (unsigned)FIRST_FREE, ~0U, 0U);
   for (int i = 0; i < 3; i++) {
     close(i);
     open("/dev/null", O_RDWR);
@@ -211,10 +213,17 @@ _Noreturn static void keep(void) {
   _exit(0);
 }
 
-/* Of a folder of Open MPI's. */
-_Noreturn static void keep_other(pid_t mpirun) {
-  become_keeper(-1, -1);
+/* Of a folder of Open MPI's. An mpirun that removes it itself does not know of
+   files of processes that were killed before they could tell it. */
+_Noreturn static void keep_other(int mark, pid_t mpirun) {
+  become_keeper(mark, mark);
+  close(HEAR);
+  close(STDERR);
   await_process(mpirun, -1);
+  if (!mark_lock(TELL, LOCK_EX) && mark_is_removed(TELL)) {
+    mark_each(TELL, remove_named);
+  }
+  close(TELL);
   keep();
 }
 
@@ -334,6 +343,7 @@ static int read_all(int fd, void *to, size_t n) {
 static int make_kept(void) {
   static struct made made;
   int from[2], to[2];
+  bool first;
   if (pipe2(from, O_CLOEXEC) || pipe2(to, O_CLOEXEC)) {
     return errno;
   }
@@ -349,7 +359,7 @@ static int make_kept(void) {
                   : made.error;
   if (!error) {
     memcpy(keeper.folder, made.folder, sizeof(made.folder));
-    error = take_mark() ? EAGAIN : 0;
+    error = take_mark(&first) ? EAGAIN : 0;
   }
   const unsigned char number = (unsigned char)keeper.fd;
   if (!error && write(to[1], &number, 1) != 1) {
@@ -382,14 +392,15 @@ const char *keeper_make(struct pems_error *e) {
   return keeper.folder;
 }
 
-void keeper_join(const char *session, pid_t mpirun, bool first) {
+void keeper_join(const char *session, pid_t mpirun) {
+  bool first;
   snprintf(keeper.folder, sizeof(keeper.folder), "%s", session);
   char *const name = strstr(keeper.folder, start_of_name);
   const bool within = name && name > keeper.folder && name[-1] == '/';
   if (within) {
     name[strcspn(name, "/")] = '\0';
   }
-  if (take_mark()) {
+  if (take_mark(&first)) {
     keeper.folder[0] = '\0';
     return;
   }
@@ -397,8 +408,12 @@ void keeper_join(const char *session, pid_t mpirun, bool first) {
     return;
   }
   mark_note_mpirun(keeper.fd, mpirun);
-  if (first && split_off() == 0) {
-    keep_other(mpirun);
+  const int mark = first ? mark_open(keeper.folder, 0) : -1;
+  if (mark >= 0 && split_off() == 0) {
+    keep_other(mark, mpirun);
+  }
+  if (mark >= 0) {
+    close(mark);
   }
 }
 

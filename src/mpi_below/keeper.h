@@ -27,8 +27,8 @@ const char *keeper_make(struct pems_error *error);
 
 /* Locks the mark of a folder: the one of keeper_make that `session`, a folder
    of Open MPI's, lies in, else that of `session` itself, which `mpirun` is to
-   remove at the end; with a keeper then, if `first`. */
-void keeper_join(const char *session, pid_t mpirun, bool first);
+   remove at the end; with a keeper then, of the first process that does so. */
+void keeper_join(const char *session, pid_t mpirun);
 
 /* A file, the shared memory of Open MPI's job of that number, or the folder
    that an mpirun makes where it is not told another place, to be removed with

@@ -59,9 +59,9 @@ extern const struct launcher launcher;
 
 /* What a process of the job knows of itself from the environment. */
 struct launcher_process {
-  int rank, size, local_rank; /* -1: unknown */
-  unsigned long job;          /* its number, or 0 */
-  const char *session;        /* the folder of the job, or NULL */
+  int rank, size;      /* -1: unknown */
+  unsigned long job;   /* its number, or 0 */
+  const char *session; /* the folder of the job, or NULL */
 };
 
 /* False if the launcher has not started this process. *p is filled in then,

@@ -98,7 +98,6 @@ bool launcher_process(struct launcher_process *p) {
   *p = (struct launcher_process){
       .rank = rank,
       .size = number_in("PMI_SIZE", rank + 1),
-      .local_rank = number_in("MPI_LOCALRANKID", -1),
   };
   return pmi || pmix;
 }

@@ -14,7 +14,6 @@ bool launcher_process(struct launcher_process *p) {
   *p = (struct launcher_process){
       .rank = number_in("OMPI_COMM_WORLD_RANK", job ? -1 : 0),
       .size = number_in("OMPI_COMM_WORLD_SIZE", 1),
-      .local_rank = number_in("OMPI_COMM_WORLD_LOCAL_RANK", -1),
       .job = job ? strtoul(job, NULL, 10) : 0,
       .session = getenv("OMPI_MCA_orte_jobfam_session_dir"),
   };

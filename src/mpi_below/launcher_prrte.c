@@ -30,7 +30,6 @@ bool launcher_process(struct launcher_process *p) {
   *p = (struct launcher_process){
       .rank = number_in("OMPI_COMM_WORLD_RANK", started ? -1 : 0),
       .size = number_in("OMPI_COMM_WORLD_SIZE", 1),
-      .local_rank = number_in("OMPI_COMM_WORLD_LOCAL_RANK", -1),
       .session = own_session(),
   };
   return started;

@@ -322,7 +322,7 @@ static void find_pemsrun(void) {
 /* Should mpirun be killed, nothing of its files stays. */
 static void keep_session(const struct launcher_process *self) {
   if (self->session) {
-    keeper_join(self->session, watch.parent, self->local_rank == 0);
+    keeper_join(self->session, watch.parent);
   }
   if (self->session && self->job) {
     keeper_note_memory(self->job);

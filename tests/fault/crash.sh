@@ -5,9 +5,10 @@
 
 build tests/fault/wreck.c -g
 
-# line NAME: the number of the line that a comment in the program marks.
+# line NAME: the number of the line that a comment in the program marks, or of
+# one of several.
 line() {
-  grep -n "LINE $1 " "$here/tests/fault/wreck.c" | cut -d : -f 1
+  echo "($(grep -n "LINE $1 " "$here/tests/fault/wreck.c" | cut -d : -f 1 | paste -sd '|'))"
 }
 
 # crashes TITLE HOW FUNCTION PATTERN...: with 1 and 2 processes; the line of

@@ -31,11 +31,12 @@ HERE static int leap(int (*volatile *to)(void)) {
   return n + 1;
 }
 
-HERE static int dig(volatile int *n) {
+/* Which of its lines comes upon the end depends on where the stack begins. */
+HERE static int dig(volatile int *n) { /* LINE stack */
   volatile char hole[1000];
-  hole[*n % 1000] = 1; /* LINE stack */
-  *n += 1;
-  return dig(n) + hole[0];
+  hole[*n % 1000] = 1;     /* LINE stack */
+  *n += 1;                 /* LINE stack */
+  return dig(n) + hole[0]; /* LINE stack */
 }
 
 /* Overwrites the heap up to where memory that may be written ends. */

@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #include "check_main.h"
+#include "os/folder.h"
 
 static char work[] = "/tmp/pems-keeper.XXXXXX";
 static struct pems_error error;
@@ -163,7 +164,7 @@ START_TEST(test_second_process) {
   begin();
   const pid_t job = start_job(nothing, folder);
   snprintf(session, sizeof(session), "%s/ompi.host.0/jf.1/0", folder);
-  keeper_join(session, getpid(), false);
+  keeper_join(session, getpid());
   kill_job(job);
   usleep(300000);
   ck_assert(exists(folder));
@@ -277,7 +278,10 @@ START_TEST(test_sweep_of_open_mpi) {
       pause();
     }
   }
-  keeper_join(session, mpirun, false);
+  char mark[PATH_MAX + 64];
+  snprintf(mark, sizeof(mark), "%s/pems-mark", session);
+  close(make_file(mark)); /* another process's, which has a keeper */
+  keeper_join(session, mpirun);
   expect_lock(session, true);
   keeper_end();
   expect_lock(session, false);
@@ -289,10 +293,39 @@ START_TEST(test_sweep_of_open_mpi) {
 }
 END_TEST
 
+/* An mpirun that removes its folder knows nothing of what a process noted that
+   was killed: the keeper of the first one does. */
+START_TEST(test_mpirun_removes_its_folder) {
+  char session[PATH_MAX + 32];
+  begin();
+  snprintf(session, sizeof(session), "%s/ompi.77", work);
+  ck_assert_int_eq(mkdir(session, 0700), 0);
+  close(make_file(at("copy")));
+  close(make_file(at("file")));
+  const pid_t mpirun = fork();
+  if (mpirun == 0) {
+    for (;;) {
+      pause();
+    }
+  }
+  keeper_join(session, mpirun);
+  keeper_note_file(at("copy"));
+  folder_remove(session);
+  ck_assert(!exists(session));
+  kill_job(mpirun);
+  usleep(100000);
+  ck_assert(exists(at("copy"))); /* this process has the lock */
+  keeper_end();
+  await_gone(at("copy"));
+  ck_assert(exists(at("file")));
+  end();
+}
+END_TEST
+
 /* Without a folder the others do nothing. */
 START_TEST(test_no_folder) {
   begin();
-  keeper_join(at("nowhere"), getpid(), true);
+  keeper_join(at("nowhere"), getpid());
   keeper_note_mpirun(getpid());
   keeper_note_memory(1);
   keeper_hand_on();
@@ -312,6 +345,7 @@ int main(void) {
   tcase_add_test(t, test_process_that_stays);
   tcase_add_test(t, test_sweep);
   tcase_add_test(t, test_sweep_of_open_mpi);
+  tcase_add_test(t, test_mpirun_removes_its_folder);
   tcase_add_test(t, test_no_folder);
   suite_add_tcase(s, t);
   return check_run(s);
