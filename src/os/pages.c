@@ -157,6 +157,19 @@ void pages_survey(uintptr_t start, uintptr_t end, survey_visit *f, void *arg) {
   }
 }
 
+/* Not by mmap: UCX puts a function in its place that takes a lock, which a
+   thread may have held that the child of a fork does not have. */
+void *pages_new(void *at, size_t n) {
+  const int flags = MAP_PRIVATE | MAP_ANONYMOUS | (at ? MAP_FIXED : 0);
+  const long p = syscall(SYS_mmap, at, n, PROT_READ | PROT_WRITE,
+                         flags | MAP_NORESERVE, -1, 0L);
+  return p == -1 ? NULL : (void *)p;
+}
+
+void pages_drop(void *p, size_t n) {
+  syscall(SYS_munmap, p, n);
+}
+
 /* Not by mremap: UCX, which MPIs use, puts a function of four arguments in its
    place (seen in 1.13), and the pages land anywhere. */
 int pages_move(void *from, void *to, size_t n, bool keep) {

@@ -34,6 +34,12 @@ typedef void survey_visit(void *arg, uintptr_t start, uintptr_t end, int flags);
    swap space), in order. Thread-safe. */
 void pages_survey(uintptr_t start, uintptr_t end, survey_visit *f, void *arg);
 
+/* New pages of this process alone, zero. NULL as `at`: anywhere; else in place
+   of what is there. n is rounded up. NULL: errno says why. Both may be called
+   in a forked child of a process with threads. */
+void *pages_new(void *at, size_t n);
+void pages_drop(void *p, size_t n);
+
 /* Moves the pages [from, from + n) to `to`, in place of what is mapped there;
    with `keep` the source stays a mapping without pages. n is a multiple of
    PAGE. 0 or an errno value. */

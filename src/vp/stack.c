@@ -151,11 +151,6 @@ static bool map_memory(void *p, size_t n) {
   return map(p, n, MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK, -1, 0);
 }
 
-static void *new_memory(size_t n) {
-  return mmap(NULL, n, PROT_READ | PROT_WRITE,
-              MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-}
-
 /* Addresses of a guard and a stack that nothing can be at. */
 static char *take_addresses(char *range) {
   const size_t n = stack_range();
@@ -315,25 +310,25 @@ bool stacks_may_lack(void) {
   return stacks.fd >= 0;
 }
 
-/* A page of memory with what the file has at `from`, or MAP_FAILED: a file can
+/* A page of memory with what the file has at `from`, or NULL: a file can
    be read on a full disk. Where its blocks are smaller than pages, a page that
    could not be had as a whole may have some of them. */
 static void *read_page(uint64_t from) {
-  void *const page = new_memory(PAGE);
-  if (page == MAP_FAILED || pread(stacks.fd, page, PAGE, (off_t)from) == PAGE) {
+  void *const page = pages_new(NULL, PAGE);
+  if (!page || pread(stacks.fd, page, PAGE, (off_t)from) == PAGE) {
     return page;
   }
-  munmap(page, PAGE);
-  return MAP_FAILED;
+  pages_drop(page, PAGE);
+  return NULL;
 }
 
 /* Only this page: those beside it may be memory by now. */
 static bool supply(char *low, uint64_t at, size_t page) {
   void *const copy = read_page(at + page);
-  if (copy == MAP_FAILED || pages_move(copy, low + page, PAGE, false) == 0) {
-    return copy != MAP_FAILED;
+  if (!copy || pages_move(copy, low + page, PAGE, false) == 0) {
+    return copy;
   }
-  munmap(copy, PAGE);
+  pages_drop(copy, PAGE);
   return false;
 }
 
@@ -366,14 +361,14 @@ static void copy_pages(void) {
 /* [start, start + n) of the calling thread's stack becomes the process's own.
  */
 static int copy_stack(void *start, size_t n) {
-  copier = new_memory(sizeof(*copier));
-  if (copier == MAP_FAILED) {
+  copier = pages_new(NULL, sizeof(*copier));
+  if (!copier) {
     return errno;
   }
   copier->start = start;
   copier->n = n;
-  copier->copy = new_memory(n);
-  if (copier->copy == MAP_FAILED) {
+  copier->copy = pages_new(NULL, n);
+  if (!copier->copy) {
     return errno;
   }
   getcontext(&copier->copier);
@@ -383,7 +378,7 @@ static int copy_stack(void *start, size_t n) {
   makecontext(&copier->copier, copy_pages, 0);
   swapcontext(&copier->caller, &copier->copier);
   const int error = copier->error;
-  munmap(copier, sizeof(*copier));
+  pages_drop(copier, sizeof(*copier));
   return error;
 }
 

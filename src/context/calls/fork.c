@@ -2,18 +2,15 @@
 #include "context/calls/fork.h"
 
 #include "base/message.h"
-#include "base/need.h"
 #include "context/internal.h"
 #include "context/store/store.h"
 #include "os/bits.h"
 #include "os/lock.h"
-#include "os/native.h"
 #include "os/pages.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 enum { MAX_EXTENTS = 4096, GAP = 64 << 10 };
@@ -65,34 +62,34 @@ static _Noreturn void fail_to_protect(const struct context *c, int error) {
 
 /* The pages [start, start + len) of the file become pages of this process. */
 static void make_private(const struct context *c, void *start, size_t len) {
-  void *copy = len ? mmap(NULL, len, PROT_READ | PROT_WRITE,
-                          MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)
-                   : NULL;
-  if (copy == MAP_FAILED) {
+  if (len == 0) {
+    return;
+  }
+  void *const copy = pages_new(NULL, len);
+  if (!copy) {
     fail_to_copy(c, len);
   }
-  if (len) {
-    memcpy(copy, start, len);
-    if ((errno = pages_move(copy, start, len, false)) != 0) {
-      fail_to_copy(c, len);
-    }
+  memcpy(copy, start, len);
+  if ((errno = pages_move(copy, start, len, false)) != 0) {
+    fail_to_copy(c, len);
   }
 }
 
 /* What is free has no contents, and none that others could see. */
 static void make_empty(const struct context *c, char *start, char *end) {
-  if (start < end &&
-      mmap(start, (size_t)(end - start), PROT_READ | PROT_WRITE,
-           MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1,
-           0) == MAP_FAILED) {
+  if (start < end && !pages_new(start, (size_t)(end - start))) {
     fail_to_copy(c, (size_t)(end - start));
   }
 }
 
 static void copy_heap(struct context *c, size_t size) {
-  struct heap_extent *extent =
-      need_alloc(MAX_EXTENTS * sizeof(*extent), "fork");
+  const size_t room =
+      bits_align_up(MAX_EXTENTS * sizeof(struct heap_extent), PAGE);
+  struct heap_extent *const extent = pages_new(NULL, room);
   char *at = c->range;
+  if (!extent) {
+    fail_to_copy(c, room);
+  }
   lock_take(&c->heap_lock);
   const size_t n = heap_extents(c->heap, GAP, extent, MAX_EXTENTS);
   for (size_t i = 0; i < n; i++) {
@@ -104,7 +101,7 @@ static void copy_heap(struct context *c, size_t size) {
   make_empty(c, at, c->range + size);
   heap_swapped(c->heap, 1);
   lock_give(&c->heap_lock);
-  native_free(extent);
+  pages_drop(extent, room);
 }
 
 void fork_child(struct context *c) {

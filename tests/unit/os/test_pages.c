@@ -46,6 +46,27 @@ START_TEST(the_source_may_stay_a_mapping) {
 }
 END_TEST
 
+START_TEST(new_ones_are_zero_and_can_be_dropped) {
+  char *const p = map(), *const q = pages_new(NULL, 2 * PAGE - 1);
+  ck_assert_ptr_nonnull(q);
+  memset(p, 'a', PAGES * PAGE);
+  ck_assert_ptr_eq(pages_new(p + PAGE, PAGE), p + PAGE);
+  for (size_t i = 0; i < PAGES * PAGE; i++) {
+    ck_assert_int_eq(p[i], i / PAGE == 1 ? 0 : 'a');
+  }
+  for (size_t i = 0; i < 2 * PAGE; i++) {
+    ck_assert_int_eq(q[i]++, 0);
+  }
+  pages_drop(q, 2 * PAGE);
+  ck_assert_int_eq(madvise(q, PAGE, MADV_NORMAL), -1);
+  ck_assert_ptr_null(pages_new(p + 1, PAGE)); /* not at a page */
+  ck_assert_int_eq(errno, EINVAL);
+  ck_assert_ptr_null(pages_new(NULL, SIZE_MAX / 2));
+  ck_assert_int_eq(errno, ENOMEM);
+  munmap(p, PAGES * PAGE);
+}
+END_TEST
+
 START_TEST(what_cannot_be_moved_is_told) {
   char *const p = map();
   ck_assert_int_eq(pages_move(p, p, PAGE, false), EINVAL); /* onto itself */
@@ -77,7 +98,8 @@ END_TEST
 
 int main(void) {
   const TTest *const tests[] = {
-      pages_move_to_where_they_are_wanted, the_source_may_stay_a_mapping,
-      what_cannot_be_moved_is_told, a_survey_visits_what_exists, NULL};
+      pages_move_to_where_they_are_wanted,  the_source_may_stay_a_mapping,
+      new_ones_are_zero_and_can_be_dropped, what_cannot_be_moved_is_told,
+      a_survey_visits_what_exists,          NULL};
   return check_main("pages", tests);
 }
