@@ -15,22 +15,11 @@
 V=${V:-32}
 N=${N:-134217728}
 . "$(dirname "$0")/lib.sh"
+# shellcheck source=tests/prediction.sh
+. "$(dirname "$0")/../prediction.sh"
 
 memory=${MEMORY:-320M}
 need_pems
-
-# predicted NAME: of $work/plan, in bytes or seconds.
-predicted() {
-  awk -v name="$1" '
-    /^prediction/ { here = 1 }
-    here && $1 == name && !found {
-      n = split("B KiB MiB GiB TiB", unit)
-      x = $2
-      for (i = 1; i <= n; i++) if ($3 == unit[i]) x *= 1024 ^ (i - 1)
-      print x
-      found = 1
-    }' "$work/plan"
-}
 
 # median: of the numbers in lines.
 median() {
@@ -54,7 +43,7 @@ compare() {
     cp "$work/log" "$work/plan"
     echo "$seconds" >>"$work/planning.each"
     for what in seconds read written; do
-      predicted $what >>"$work/predicted.$what.each"
+      prediction "$work/plan" $what >>"$work/predicted.$what.each"
     done
     : >"$work/log"
     run_of "$size" "$@"

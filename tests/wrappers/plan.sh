@@ -4,6 +4,8 @@
 # do not. (tests/unit/wrappers/plan has the fits and the formulas.)
 # shellcheck source=tests/wrappers/lib.sh
 . "$(dirname "$0")/lib.sh"
+# shellcheck source=tests/prediction.sh
+. "$here/tests/prediction.sh"
 mkdir disk tmp
 PEMS_DISK=$work/disk
 TMPDIR=$work/tmp
@@ -44,17 +46,9 @@ int main(int argc, char **argv) {
 END2
 pemscc -O2 -o sweep sweep.c || exit 1
 
-# field NAME: what the prediction says of it, as bytes or a number.
+# field NAME: what the prediction says of it, as a whole number.
 field() {
-  awk -v name="$1" '
-    /^prediction/ { here = 1 }
-    here && $1 == name && !found {
-      n = split("B KiB MiB GiB TiB", unit)
-      x = $2
-      for (i = 1; i <= n; i++) if ($3 == unit[i]) x *= 1024 ^ (i - 1)
-      printf "%.0f", x
-      found = 1
-    }' out
+  prediction out "$1" %.0f
 }
 
 # near TITLE VALUE EXPECTED PERCENT

@@ -83,8 +83,7 @@ static void make_empty(const struct context *c, char *start, char *end) {
 }
 
 static void copy_heap(struct context *c, size_t size) {
-  const size_t room =
-      bits_align_up(MAX_EXTENTS * sizeof(struct heap_extent), PAGE);
+  const size_t room = MAX_EXTENTS * sizeof(struct heap_extent);
   struct heap_extent *const extent = pages_new(NULL, room);
   char *at = c->range;
   if (!extent) {

@@ -8,12 +8,11 @@
 #include "mpi/check/check_buffers.h"
 #include "mpi/coll/call/coll.h"
 #include "mpi/object/attribute_world.h"
+#include "mpi/object/comm_error.h"
 #include "mpi/request/request.h"
 #include "mpi/verify/check_leaks.h"
 #include "mpi_abi/functions.h"
 #include "mpi_below/real.h"
-
-#include "mpi/object/comm_error.h"
 #include "vp/run_queue.h"
 
 #include <string.h>
