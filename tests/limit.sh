@@ -4,6 +4,9 @@
 #   limited COMMAND...   runs it for at most $limit seconds, 600 unless set, make
 #                        check-long 3600
 #   patient SECONDS      prints how long that is on this machine
+#   until_seconds N COMMAND...
+#                        repeats the command until it succeeds, for at most N
+#                        seconds; returns 1 if it never does
 #
 # A limit ends what hangs; it does not judge speed, and so is long enough for a
 # machine that has many times more to do than it has cores. PEMS_TEST_PATIENCE, a
@@ -17,6 +20,15 @@ exec 9>&2 # where the test speaks, while `limited` may be redirected
 
 patient() {
   echo $(($1 * ${PEMS_TEST_PATIENCE:-1}))
+}
+
+until_seconds() {
+  until=$(($(date +%s) + $(patient "$1")))
+  shift
+  while ! "$@"; do
+    [ "$(date +%s)" -lt $until ] || return 1
+    sleep 0.1
+  done
 }
 
 # timed_out SECONDS COMMAND...: ends the test.

@@ -348,14 +348,9 @@ fi
 
 # --- an input that becomes shorter ---
 
-# until_opened FILE: until some process has it open.
-until_opened() {
-  waited=0
-  until [ -n "$(find /proc/[0-9]*/fd -lname "*/$1" 2>/dev/null)" ]; do
-    waited=$((waited + 1))
-    [ $waited -lt 600 ] || return 1
-    sleep 0.1
-  done
+# is_open FILE: has some process opened it?
+is_open() {
+  [ -n "$(find /proc/[0-9]*/fd -lname "*/$1" 2>/dev/null)" ]
 }
 
 # Reads are late, so that there is time.
@@ -364,7 +359,7 @@ for kind in '--record 20 --key 0:20' '--key 0:20 --threads 1'; do
   # shellcheck disable=SC2086
   limited pems-sort $kind --memory 700K --depth 1 --disk "$disk" \
     --io fault:unix,seek=150000 shrinking out/result >stdout.txt 2>stderr.txt &
-  until_opened shrinking || fault "an input that becomes shorter: not opened"
+  until_seconds 60 is_open shrinking || fault "an input that becomes shorter: not opened"
   sleep 0.2 # it has looked how long it is
   truncate -s 100000 shrinking
   wait $!

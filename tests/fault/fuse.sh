@@ -14,19 +14,19 @@ flags=$(pkg-config --cflags --libs fuse3 2>/dev/null) ||
 ${CC:-cc} -O1 -o "$work/failing_fs" "$here/tests/fault/failing_fs.c" $flags ||
   exit 1
 
+mounted_or_dead() {
+  grep -q " $mnt fuse" /proc/mounts || ! kill -0 $fs 2>/dev/null
+}
+
 # The file system must outlive no test: it runs without the mark of jobs.
 mount_failing() {
   : >"$control"
   env -u FAULT_TEST_MARK "$work/failing_fs" "$back" "$control" "$mnt" -f \
     >"$work/fs.log" 2>&1 &
   fs=$!
-  tries=0
-  until grep -q " $mnt fuse" /proc/mounts; do
-    kill -0 $fs 2>/dev/null && [ $tries -lt 1000 ] ||
-      skip "FUSE cannot mount here: $(tail -n 1 "$work/fs.log")"
-    tries=$((tries + 1))
-    sleep 0.02
-  done
+  until_seconds 60 mounted_or_dead
+  grep -q " $mnt fuse" /proc/mounts ||
+    skip "FUSE cannot mount here: $(tail -n 1 "$work/fs.log")"
   # shellcheck disable=SC2034 # for tidy
   mounted=$mnt
 }

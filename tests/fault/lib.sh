@@ -157,17 +157,6 @@ run() {
   finish
 }
 
-# until_seconds N COMMAND: repeats the command until it succeeds, for so long at
-# most.
-until_seconds() {
-  until=$(($(date +%s) + $(patient "$1")))
-  shift
-  while ! "$@"; do
-    [ "$(date +%s)" -lt $until ] || return 1
-    sleep 0.1
-  done
-}
-
 says() {
   grep -q "$1" "$out"
 }

@@ -7,30 +7,26 @@
 
 pemscc -o wait "$here/tests/wrappers/wait_for_file.c" || exit 1
 
-# until TEXT COMMAND...: repeats the command until it prints the text.
-until_says() {
+# prints TEXT COMMAND...: does the command print the text? `said` has what it did.
+prints() {
   text=$1
   shift
-  tries=0
-  while [ $tries -lt $((300 * ${PEMS_TEST_PATIENCE:-1})) ]; do
-    "$@" >said 2>&1
-    grep -q -e "$text" said && return 0
-    tries=$((tries + 1))
-    sleep 0.1
-  done
-  fail "never printed: $text"
+  "$@" >said 2>&1
+  grep -q -e "$text" said
+}
+
+# until_says TEXT COMMAND...: repeats the command until it prints the text.
+until_says() {
+  until_seconds 60 prints "$@" && return
+  fail "never printed: $1"
   cat said
   return 1
 }
 
 # until_file_says TEXT: waits until what another process writes to `said` has it.
-# After 30 s it gives up: who reads `said` then tells.
+# If that never comes, who reads `said` tells.
 until_file_says() {
-  tries=0
-  until grep -q -e "$1" said 2>/dev/null || [ $tries -eq $((300 * ${PEMS_TEST_PATIENCE:-1})) ]; do
-    tries=$((tries + 1))
-    sleep 0.1
-  done
+  until_seconds 60 grep -q -s -e "$1" said
 }
 
 # says TEXT: the last output has it.
@@ -74,7 +70,7 @@ says '4 ranks in 2 processes'
 rm said
 if command -v script >/dev/null; then
   (until_file_says '4 ranks in 2' && printf q && sleep 1) |
-    TERM=xterm timeout 60 script -qec "pemstop $job" /dev/null >said 2>&1
+    TERM=xterm timeout "$(patient 120)" script -qec "pemstop $job" /dev/null >said 2>&1
   says '4 ranks in 2 processes'
   says '1049l' # the screen is as it was
 else
@@ -102,7 +98,7 @@ if command -v script >/dev/null; then
     until_file_says supersteps
     touch go4
   ) &
-  timeout 100 script -qec "pemsrun -n 2 --pems-progress ./wait $work/go4" \
+  timeout "$(patient 120)" script -qec "pemsrun -n 2 --pems-progress ./wait $work/go4" \
     /dev/null >said 2>&1 </dev/null
   wait
   tr '\r' '\n' <said | grep -q '^pems: .* supersteps.*\[K' ||
