@@ -13,7 +13,6 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdatomic.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -115,18 +114,6 @@ static void find_factor(struct job *job, struct astar *s) {
   s->factor = isinf(s->factor) ? 0 : s->factor * (1 - 1e-12);
 }
 
-/* Relaxed, as in sssp.c. */
-static bool shorten(_Atomic uint64_t *dist, uint64_t to) {
-  uint64_t old = atomic_load_explicit(dist, memory_order_relaxed);
-  while (to < old) {
-    if (atomic_compare_exchange_weak_explicit(
-            dist, &old, to, memory_order_relaxed, memory_order_relaxed)) {
-      return true;
-    }
-  }
-  return false;
-}
-
 /* Offers `to` a path of that length, if it could be part of the best one. */
 static void offer(const struct astar *s, struct pems_sched_handle *handle,
                   uint32_t to, uint64_t dist) {
@@ -139,7 +126,7 @@ static void offer(const struct astar *s, struct pems_sched_handle *handle,
       atomic_load_explicit(&s->node[s->to].dist, memory_order_relaxed)) {
     return;
   }
-  if (shorten(&node->dist, dist) && to != s->to) {
+  if (job_shorten(&node->dist, dist) && to != s->to) {
     (void)pems_sched_push(handle, &task, dist + task.guess);
   }
 }
@@ -357,11 +344,6 @@ static void external(struct job *job, void *state) {
   }
 }
 
-static const char *columns(const struct job *job) {
-  (void)job;
-  return "query,node,distance";
-}
-
 static void write_all(struct job *job, void *state, struct graph_result *r) {
   const struct astar *const s = state;
   (void)job;
@@ -400,26 +382,26 @@ int graph_astar(int argc, char **argv) {
       {"target", GRAPH_COUNT, &s.target, "N", "end there (a random node)"},
       {"queries", GRAPH_COUNT, &s.queries, "N", "that many (1)"},
       {0}};
-  return job_main(
-      argc, argv,
-      &(struct job_program){.name = "astar",
-                            .usage = USAGE,
-                            .option = own,
-                            .task = sizeof(struct task),
-                            .places = 1,
-                            .run = run,
-                            .ahead = ahead,
-                            .state = &s,
-                            .options = options,
-                            .prepare = prepare,
-                            .reset = reset,
-                            .begin = begin,
-                            .check = check,
-                            .report = report,
-                            .external = external,
-                            .columns = columns,
-                            .write = write_all,
-                            .copies = 1,
-                            .node_bytes = JOB_SEARCH_BYTES + sizeof(uint32_t),
-                            .end = end});
+  const struct job_program program = {.name = "astar",
+                                      .usage = USAGE,
+                                      .option = own,
+                                      .task = sizeof(struct task),
+                                      .places = 1,
+                                      .run = run,
+                                      .ahead = ahead,
+                                      .state = &s,
+                                      .options = options,
+                                      .prepare = prepare,
+                                      .reset = reset,
+                                      .begin = begin,
+                                      .check = check,
+                                      .report = report,
+                                      .external = external,
+                                      .columns = "query,node,distance",
+                                      .write = write_all,
+                                      .copies = 1,
+                                      .node_bytes =
+                                          JOB_SEARCH_BYTES + sizeof(uint32_t),
+                                      .end = end};
+  return job_main(argc, argv, &program);
 }

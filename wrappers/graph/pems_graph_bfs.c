@@ -21,18 +21,14 @@
   "Finds the fewest edges from one node to each other."
 
 struct bfs {
-  uint64_t given; /* --source */
-  uint32_t source;
+  struct job_paths paths;
   const uint64_t *first;
   const struct digraph_edge *edge;
   _Atomic uint32_t *level;
   uint32_t *right; /* with --verify */
-  uint64_t *found; /* level, once nothing runs */
-  struct search_counts counts;
-  uint64_t reached; /* nodes that there is a path to */
 };
 
-/* Relaxed, as in sssp.c. */
+/* As job_shorten. */
 static bool lower(_Atomic uint32_t *level, uint32_t to) {
   uint32_t old = atomic_load_explicit(level, memory_order_relaxed);
   while (to < old) {
@@ -83,16 +79,16 @@ static void ahead(void *arg, const void *task, int step) {
 static void prepare(struct job *job, void *state) {
   struct bfs *const s = state;
   const uint64_t nodes = job->graph.nodes;
-  s->source = job_node(job, "source", s->given);
+  s->paths.source = job_node(job, "source", s->paths.given);
   s->first = job->graph.first;
   s->edge = job->graph.edge;
-  s->level = job_memory("levels", nodes, sizeof(*s->level));
+  s->level = job_memory(s->paths.what, nodes, sizeof(*s->level));
   if (!job->verify) {
     return;
   }
   s->right = job_memory("--verify", nodes, sizeof(*s->right));
   uint64_t reached;
-  if (reference_levels(&job->graph, s->source, s->right, &reached)) {
+  if (reference_levels(&job->graph, s->paths.source, s->right, &reached)) {
     job_fail("no memory for --verify: leave it out");
   }
 }
@@ -106,94 +102,68 @@ static void reset(struct job *job, void *state) {
 
 static void begin(struct job *job, void *state) {
   struct bfs *const s = state;
-  atomic_init(&s->level[s->source], 0);
-  job_push(pems_sched_handle(job->sched, 0), s->source, 0);
+  atomic_init(&s->level[s->paths.source], 0);
+  job_push(pems_sched_handle(job->sched, 0), s->paths.source, 0);
 }
 
 static void check(struct job *job, void *state) {
   struct bfs *const s = state;
-  s->reached = 0;
+  s->paths.reached = 0;
   for (uint64_t v = 0; v < job->graph.nodes; v++) {
     const uint32_t level =
         atomic_load_explicit(&s->level[v], memory_order_relaxed);
-    s->reached += level != REFERENCE_FAR_LEVEL;
+    s->paths.reached += level != REFERENCE_FAR_LEVEL;
     if (s->right && level != s->right[v]) {
       job_differ(job, "node %" PRIu64 " has level %" PRIu32 ", not %" PRIu32, v,
                  level, s->right[v]);
     }
   }
-  job->best += s->reached; /* a sequential search visits each once */
-}
-
-static void external(struct job *job, void *state) {
-  struct bfs *const s = state;
-  const uint64_t nodes = job->graph.nodes;
-  s->source = job_node(job, "source", s->given);
-  const struct search_options o = {.source = s->source, .unit = true};
-  s->found = job_memory("levels", nodes, sizeof(*s->found));
-  job_search(job, &o, s->found, &s->counts);
-  for (uint64_t v = 0; v < nodes; v++) {
-    s->reached += s->found[v] != SEARCH_FAR;
-  }
-}
-
-static const char *columns(const struct job *job) {
-  return job->parents ? "node,level,parent" : "node,level";
+  job->best += s->paths.reached; /* a sequential search visits each once */
 }
 
 static void write_all(struct job *job, void *state, struct graph_result *r) {
   struct bfs *const s = state;
   const uint64_t nodes = job->graph.nodes;
-  const struct search_options o = {.source = s->source, .unit = true};
-  if (!s->found) {
-    s->found = job_memory("levels", nodes, sizeof(*s->found));
+  if (!s->paths.found) {
+    s->paths.found = job_memory(s->paths.what, nodes, sizeof(*s->paths.found));
     for (uint64_t v = 0; v < nodes; v++) {
       const uint32_t level =
           atomic_load_explicit(&s->level[v], memory_order_relaxed);
-      s->found[v] = level == REFERENCE_FAR_LEVEL ? SEARCH_FAR : level;
+      s->paths.found[v] = level == REFERENCE_FAR_LEVEL ? SEARCH_FAR : level;
     }
   }
-  job_write_distances(job, &o, s->found, r);
-}
-
-static void report(const struct job *job, void *state) {
-  const struct bfs *const s = state;
-  fprintf(job->told, " source=%" PRIu32 " reached=%" PRIu64, s->source,
-          s->reached);
-  job_report_search(job, &s->counts);
+  job_paths_write(job, s, r);
 }
 
 static void end(void *state) {
   struct bfs *const s = state;
   free(s->level);
   free(s->right);
-  free(s->found);
+  free(s->paths.found);
 }
 
 int graph_bfs(int argc, char **argv) {
-  struct bfs s = {.given = JOB_ANY};
-  const struct graph_option own[] = {
-      {"source", GRAPH_COUNT, &s.given, "N",
-       "the node to begin at (the first with the most edges)"},
-      {0}};
-  return job_main(argc, argv,
-                  &(struct job_program){.name = "bfs",
-                                        .usage = USAGE,
-                                        .option = own,
-                                        .task = sizeof(uint32_t),
-                                        .run = run,
-                                        .ahead = ahead,
-                                        .state = &s,
-                                        .prepare = prepare,
-                                        .reset = reset,
-                                        .begin = begin,
-                                        .check = check,
-                                        .report = report,
-                                        .external = external,
-                                        .columns = columns,
-                                        .write = write_all,
-                                        .parents = 1,
-                                        .copies = 1,
-                                        .node_bytes = JOB_SEARCH_BYTES,
-                                        .end = end});
+  struct bfs s = {.paths = {.what = "levels", .unit = true, .given = JOB_ANY}};
+  const struct graph_option own[] = {JOB_PATHS_SOURCE(&s.paths), {0}};
+  const struct job_program program = {.name = "bfs",
+                                      .usage = USAGE,
+                                      .option = own,
+                                      .task = sizeof(uint32_t),
+                                      .run = run,
+                                      .ahead = ahead,
+                                      .state = &s,
+                                      .prepare = prepare,
+                                      .reset = reset,
+                                      .begin = begin,
+                                      .check = check,
+                                      .report = job_paths_report,
+                                      .external = job_paths_external,
+                                      .columns = "node,level",
+                                      .columns_with_parents =
+                                          "node,level,parent",
+                                      .write = write_all,
+                                      .copies = 1,
+                                      .node_bytes = JOB_SEARCH_BYTES,
+                                      .end = end};
+  return job_main(argc, argv, &program);
 }

@@ -141,7 +141,8 @@ static void read_options(int argc, char **argv, struct options *o,
        "write the node before each on a path, too"},
       {0}};
   graph_options_add(all, OPTIONS_MOST, job->program->option);
-  graph_options_add(all, OPTIONS_MOST, job->program->parents ? parents : NULL);
+  graph_options_add(all, OPTIONS_MOST,
+                    job->program->columns_with_parents ? parents : NULL);
   graph_options_read(argc, argv, job->program->usage, all, &o->graph, 0, 1);
   check_options(o, job);
 }
@@ -329,12 +330,13 @@ static void run_external(struct job *job, const struct options *o) {
 }
 
 static void write_result(struct job *job, const struct options *o) {
+  const struct job_program *const p = job->program;
   struct graph_result result;
   if (job->output) {
     graph_result_open(&result, job->output,
                       graph_result_format(o->format, job->output),
-                      job->program->columns(job));
-    job->program->write(job, job->program->state, &result);
+                      job->parents ? p->columns_with_parents : p->columns);
+    p->write(job, p->state, &result);
     graph_result_close(&result);
   }
 }

@@ -42,12 +42,11 @@ struct job_program {
   /* Where edges stay in the file (job->rows has them), instead of all from
      prepare to check; report and write follow. */
   void (*external)(struct job *job, void *state);
-  /* Columns of what is written, as "node,distance", and the rows: after the
-     last repetition. */
-  const char *(*columns)(const struct job *job);
+  /* Columns of what is written, as "node,distance", and with --parents, if it
+     knows that; and the rows, after the last repetition. */
+  const char *columns, *columns_with_parents;
   void (*write)(struct job *job, void *state, struct graph_result *result);
-  int parents; /* 1: knows --parents */
-  int copies;  /* that are made of the edges in memory, with the first */
+  int copies; /* that are made of the edges in memory, with the first */
   uint64_t node_bytes; /* for each node, where edges stay in the file */
 };
 

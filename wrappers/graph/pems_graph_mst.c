@@ -161,11 +161,6 @@ static void external(struct job *job, void *state) {
   }
 }
 
-static const char *columns(const struct job *job) {
-  (void)job;
-  return "from,to,weight";
-}
-
 static void write_all(struct job *job, void *state, struct graph_result *r) {
   struct mst *const s = state;
   for (uint64_t v = 0; v < job->graph.nodes && s->b.nodes; v++) {
@@ -200,24 +195,23 @@ static void end(void *state) {
 
 int graph_mst(int argc, char **argv) {
   struct mst s = {0};
-  return job_main(
-      argc, argv,
-      &(struct job_program){.name = "mst",
-                            .usage = USAGE,
-                            .task = sizeof(struct task),
-                            .run = run,
-                            .ahead = ahead,
-                            .state = &s,
-                            .prepare = prepare,
-                            .reset = reset,
-                            .begin = begin,
-                            .check = check,
-                            .report = report,
-                            .external = external,
-                            .columns = columns,
-                            .write = write_all,
-                            .copies = 3,
-                            .node_bytes =
-                                sizeof(uint32_t) + sizeof(struct digraph_arc),
-                            .end = end});
+  const struct job_program program = {.name = "mst",
+                                      .usage = USAGE,
+                                      .task = sizeof(struct task),
+                                      .run = run,
+                                      .ahead = ahead,
+                                      .state = &s,
+                                      .prepare = prepare,
+                                      .reset = reset,
+                                      .begin = begin,
+                                      .check = check,
+                                      .report = report,
+                                      .external = external,
+                                      .columns = "from,to,weight",
+                                      .write = write_all,
+                                      .copies = 3,
+                                      .node_bytes = sizeof(uint32_t) +
+                                                    sizeof(struct digraph_arc),
+                                      .end = end};
+  return job_main(argc, argv, &program);
 }

@@ -261,11 +261,6 @@ static void external(struct job *job, void *state) {
   }
 }
 
-static const char *columns(const struct job *job) {
-  (void)job;
-  return "node,rank";
-}
-
 static void write_all(struct job *job, void *state, struct graph_result *r) {
   const struct pagerank *const s = state;
   for (uint64_t v = 0; v < job->graph.nodes; v++) {
@@ -306,24 +301,24 @@ int graph_pagerank(int argc, char **argv) {
       {"detailed", GRAPH_FLAG, &s.detailed, NULL,
        "priorities 1000 times finer"},
       {0}};
-  return job_main(argc, argv,
-                  &(struct job_program){.name = "pagerank",
-                                        .usage = USAGE,
-                                        .option = own,
-                                        .task = sizeof(uint32_t),
-                                        .run = run,
-                                        .ahead = ahead,
-                                        .state = &s,
-                                        .options = options,
-                                        .prepare = prepare,
-                                        .reset = reset,
-                                        .begin = begin,
-                                        .check = check,
-                                        .report = report,
-                                        .external = external,
-                                        .columns = columns,
-                                        .write = write_all,
-                                        .copies = 2,
-                                        .node_bytes = 2 * sizeof(double),
-                                        .end = end});
+  const struct job_program program = {.name = "pagerank",
+                                      .usage = USAGE,
+                                      .option = own,
+                                      .task = sizeof(uint32_t),
+                                      .run = run,
+                                      .ahead = ahead,
+                                      .state = &s,
+                                      .options = options,
+                                      .prepare = prepare,
+                                      .reset = reset,
+                                      .begin = begin,
+                                      .check = check,
+                                      .report = report,
+                                      .external = external,
+                                      .columns = "node,rank",
+                                      .write = write_all,
+                                      .copies = 2,
+                                      .node_bytes = 2 * sizeof(double),
+                                      .end = end};
+  return job_main(argc, argv, &program);
 }

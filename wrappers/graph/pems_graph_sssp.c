@@ -10,7 +10,6 @@
    distances with Dijkstra's. */
 #include <inttypes.h>
 #include <stdatomic.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -25,30 +24,12 @@
   "Finds the shortest paths from one node to all others."
 
 struct sssp {
-  uint64_t given; /* --source */
-  uint32_t source;
+  struct job_paths paths;
   const uint64_t *first;
   const struct digraph_edge *edge;
   _Atomic uint64_t *dist;
   uint64_t *right; /* with --verify */
-  uint64_t *found; /* dist, once nothing runs */
-  struct search_counts counts;
-  uint64_t reached; /* nodes that there is a path to */
 };
-
-/* Distances only shrink, and each is a number on its own: nothing is ordered by
-   them, so relaxed is enough. Whoever finds a shorter one pushes a task after
-   it, and that brings the neighbours on. */
-static bool shorten(_Atomic uint64_t *dist, uint64_t to) {
-  uint64_t old = atomic_load_explicit(dist, memory_order_relaxed);
-  while (to < old) {
-    if (atomic_compare_exchange_weak_explicit(
-            dist, &old, to, memory_order_relaxed, memory_order_relaxed)) {
-      return true;
-    }
-  }
-  return false;
-}
 
 static enum pems_sched_work run(void *arg, struct pems_sched_handle *handle,
                                 const void *task, uint64_t priority) {
@@ -69,7 +50,7 @@ static enum pems_sched_work run(void *arg, struct pems_sched_handle *handle,
       __builtin_prefetch((const void *)&s->dist[e[AHEAD].to], 1);
     }
     const uint64_t dist = priority + e->weight;
-    if (shorten(&s->dist[e->to], dist)) {
+    if (job_shorten(&s->dist[e->to], dist)) {
       job_push(handle, e->to, dist);
     }
   }
@@ -90,16 +71,16 @@ static void ahead(void *arg, const void *task, int step) {
 static void prepare(struct job *job, void *state) {
   struct sssp *const s = state;
   const uint64_t nodes = job->graph.nodes;
-  s->source = job_node(job, "source", s->given);
+  s->paths.source = job_node(job, "source", s->paths.given);
   s->first = job->graph.first;
   s->edge = job->graph.edge;
-  s->dist = job_memory("distances", nodes, sizeof(*s->dist));
+  s->dist = job_memory(s->paths.what, nodes, sizeof(*s->dist));
   if (!job->verify) {
     return;
   }
   s->right = job_memory("--verify", nodes, sizeof(*s->right));
   uint64_t settled;
-  if (reference_distances(&job->graph, s->source, s->right, &settled)) {
+  if (reference_distances(&job->graph, s->paths.source, s->right, &settled)) {
     job_fail("no memory for --verify: leave it out");
   }
 }
@@ -113,93 +94,68 @@ static void reset(struct job *job, void *state) {
 
 static void begin(struct job *job, void *state) {
   struct sssp *const s = state;
-  atomic_init(&s->dist[s->source], 0);
-  job_push(pems_sched_handle(job->sched, 0), s->source, 0);
+  atomic_init(&s->dist[s->paths.source], 0);
+  job_push(pems_sched_handle(job->sched, 0), s->paths.source, 0);
 }
 
 static void check(struct job *job, void *state) {
   struct sssp *const s = state;
-  s->reached = 0;
+  s->paths.reached = 0;
   for (uint64_t v = 0; v < job->graph.nodes; v++) {
     const uint64_t dist =
         atomic_load_explicit(&s->dist[v], memory_order_relaxed);
-    s->reached += dist != REFERENCE_FAR;
+    s->paths.reached += dist != REFERENCE_FAR;
     if (s->right && dist != s->right[v]) {
       job_differ(job, "node %" PRIu64 " has distance %" PRIu64 ", not %" PRIu64,
                  v, dist, s->right[v]);
     }
   }
-  job->best += s->reached; /* Dijkstra settles each once */
-}
-
-static void external(struct job *job, void *state) {
-  struct sssp *const s = state;
-  const uint64_t nodes = job->graph.nodes;
-  s->source = job_node(job, "source", s->given);
-  const struct search_options o = {.source = s->source};
-  s->found = job_memory("distances", nodes, sizeof(*s->found));
-  job_search(job, &o, s->found, &s->counts);
-  for (uint64_t v = 0; v < nodes; v++) {
-    s->reached += s->found[v] != SEARCH_FAR;
-  }
-}
-
-static const char *columns(const struct job *job) {
-  return job->parents ? "node,distance,parent" : "node,distance";
+  job->best += s->paths.reached; /* Dijkstra settles each once */
 }
 
 /* Nothing runs any more: the distances are plain numbers. */
 static void write_all(struct job *job, void *state, struct graph_result *r) {
   struct sssp *const s = state;
   const uint64_t nodes = job->graph.nodes;
-  const struct search_options o = {.source = s->source};
-  if (!s->found) {
-    s->found = job_memory("distances", nodes, sizeof(*s->found));
+  if (!s->paths.found) {
+    s->paths.found = job_memory(s->paths.what, nodes, sizeof(*s->paths.found));
     for (uint64_t v = 0; v < nodes; v++) {
-      s->found[v] = atomic_load_explicit(&s->dist[v], memory_order_relaxed);
+      s->paths.found[v] =
+          atomic_load_explicit(&s->dist[v], memory_order_relaxed);
     }
   }
-  job_write_distances(job, &o, s->found, r);
-}
-
-static void report(const struct job *job, void *state) {
-  const struct sssp *const s = state;
-  fprintf(job->told, " source=%" PRIu32 " reached=%" PRIu64, s->source,
-          s->reached);
-  job_report_search(job, &s->counts);
+  job_paths_write(job, s, r);
 }
 
 static void end(void *state) {
   struct sssp *const s = state;
   free(s->dist);
   free(s->right);
-  free(s->found);
+  free(s->paths.found);
 }
 
 int graph_sssp(int argc, char **argv) {
-  struct sssp s = {.given = JOB_ANY};
-  const struct graph_option own[] = {
-      {"source", GRAPH_COUNT, &s.given, "N",
-       "the node to begin at (the first with the most edges)"},
-      {0}};
-  return job_main(argc, argv,
-                  &(struct job_program){.name = "sssp",
-                                        .usage = USAGE,
-                                        .option = own,
-                                        .task = sizeof(uint32_t),
-                                        .run = run,
-                                        .ahead = ahead,
-                                        .state = &s,
-                                        .prepare = prepare,
-                                        .reset = reset,
-                                        .begin = begin,
-                                        .check = check,
-                                        .report = report,
-                                        .external = external,
-                                        .columns = columns,
-                                        .write = write_all,
-                                        .parents = 1,
-                                        .copies = 1,
-                                        .node_bytes = JOB_SEARCH_BYTES,
-                                        .end = end});
+  struct sssp s = {.paths = {.what = "distances", .given = JOB_ANY}};
+  const struct graph_option own[] = {JOB_PATHS_SOURCE(&s.paths), {0}};
+  const struct job_program program = {.name = "sssp",
+                                      .usage = USAGE,
+                                      .option = own,
+                                      .task = sizeof(uint32_t),
+                                      .run = run,
+                                      .ahead = ahead,
+                                      .state = &s,
+                                      .prepare = prepare,
+                                      .reset = reset,
+                                      .begin = begin,
+                                      .check = check,
+                                      .report = job_paths_report,
+                                      .external = job_paths_external,
+                                      .columns = "node,distance",
+                                      .columns_with_parents =
+                                          "node,distance,parent",
+                                      .write = write_all,
+                                      .copies = 1,
+                                      .node_bytes = JOB_SEARCH_BYTES,
+                                      .end = end};
+  return job_main(argc, argv, &program);
 }
