@@ -36,11 +36,13 @@ PEMS_TEST_EVICT_ALWAYS=1 each --pems-procs=1 --pems-k=1
 
 # Arrays are made of Fortran's for these calls.
 fortran_waits() {
-  for name in between_fortran between_fortran08; do
-    begin "$name: Waitall, Waitany, Waitsome"
+  for module in mpi mpi_f08; do
+    begin "use $module: Waitall, Waitany, Waitsome"
     rm -rf "$shelf"
-    "${PEMSFORT:-pemsfort}" -O1 -o "$work/$name" "$here/tests/fault/$name.f90" ||
-      fault "it cannot be compiled"
+    name=between_$module
+    [ $module = mpi ] || set -- -DUSE_MPI_F08
+    "${PEMSFORT:-pemsfort}" -O1 "$@" -o "$work/$name" \
+      "$here/tests/fault/between_fortran.F90" || fault "it cannot be compiled"
     run -n 3 --pems-procs=2 --pems-checkpoint="$shelf,keep=9" "$work/$name" "$shelf"
     expect_status 0
     expect_silence

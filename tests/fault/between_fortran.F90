@@ -1,7 +1,21 @@
 ! What between.c is for C: rank 0 asks for a checkpoint and waits until there is
-! one, while others wait for several messages at once.
+! one, while others wait for several messages at once. With -DUSE_MPI_F08 by
+! that module, else by `use mpi`.
+#ifdef USE_MPI_F08
+#define MODULE mpi_f08
+#define REQUEST type(mpi_request)
+#define STATUSES(n) type(mpi_status), dimension(n)
+#define TAG_OF(statuses, i) statuses(i)%mpi_tag
+#define FIRST_OF(statuses) statuses(1)
+#else
+#define MODULE mpi
+#define REQUEST integer
+#define STATUSES(n) integer, dimension(mpi_status_size, n)
+#define TAG_OF(statuses, i) statuses(mpi_tag, i)
+#define FIRST_OF(statuses) statuses(:, 1)
+#endif
 program between_fortran
-  use mpi
+  use MODULE
   use iso_c_binding
   implicit none
   interface
@@ -17,8 +31,8 @@ program between_fortran
   integer :: r, v, step, i, ierr, which, some, places(2)
   integer :: in(n, 2), out(n)
   integer(8) :: total = 0, all
-  integer :: requests(2)
-  integer :: statuses(mpi_status_size, 2), one(mpi_status_size)
+  REQUEST :: requests(2)
+  STATUSES(2) :: statuses
   character(4096) :: shelf
   call mpi_init(ierr)
   call mpi_comm_rank(mpi_comm_world, r, ierr)
@@ -35,18 +49,18 @@ program between_fortran
     case (1)
       call mpi_waitall(2, requests, statuses, ierr)
       do i = 1, 2
-        if (statuses(mpi_tag, i) /= i) call mpi_abort(mpi_comm_world, 1, ierr)
+        if (TAG_OF(statuses, i) /= i) call mpi_abort(mpi_comm_world, 1, ierr)
       end do
     case (2)
       do i = 1, 2
-        call mpi_waitany(2, requests, which, one, ierr)
-        if (one(mpi_tag) /= which) call mpi_abort(mpi_comm_world, 1, ierr)
+        call mpi_waitany(2, requests, which, FIRST_OF(statuses), ierr)
+        if (TAG_OF(statuses, 1) /= which) call mpi_abort(mpi_comm_world, 1, ierr)
       end do
     case (3)
       i = 0
       do while (i < 2)
         call mpi_waitsome(2, requests, some, places, statuses, ierr)
-        if (statuses(mpi_tag, 1) /= places(1)) call mpi_abort(mpi_comm_world, 1, ierr)
+        if (TAG_OF(statuses, 1) /= places(1)) call mpi_abort(mpi_comm_world, 1, ierr)
         i = i + some
       end do
     end select
