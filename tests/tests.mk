@@ -36,6 +36,7 @@ HARNESS_TESTS = tests/driver_test.sh
 MPI_TESTS = \
   tests/mpi/refused.sh \
   tests/mpi/ahead.c \
+  tests/mpi/aliased.c \
   tests/mpi/allgather.c \
   tests/mpi/allocators.sh \
   tests/mpi/alltoall.c \

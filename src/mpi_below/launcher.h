@@ -50,6 +50,8 @@ struct launcher {
                          that it has killed: not of the first to end */
   bool loses_posted;  /* receives posted for any source do not always get what
                          comes: messages are to be probed for (net/am.c) */
+  bool refuses_aliases; /* a collective call whose two buffers are the same is
+                           an error: programs for others may live by that */
   /* All options, so that the program can be told from them; ends with
      name == NULL. */
   const struct launcher_option *options;

@@ -78,6 +78,7 @@ const struct launcher launcher = {
     /* Each is posted twice, for shared memory and for the network, and where
        both have messages some of them never come (MPICH 5.0.2 with UCX). */
     .loses_posted = true,
+    .refuses_aliases = true,
     .options = options,
 };
 

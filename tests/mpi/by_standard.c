@@ -343,6 +343,46 @@ static void unshared_query(void) {
 #endif
 }
 
+/* Without elements nothing is combined, and types need not agree. */
+static void nothing_combined(void) {
+  const int to = (rank + 1) % size;
+  int memory = 100 + rank, got = -1;
+  MPI_Win win;
+  MPI_Win_create(&memory, sizeof(int), sizeof(int), MPI_INFO_NULL,
+                 MPI_COMM_WORLD, &win);
+  MPI_Win_set_errhandler(win, MPI_ERRORS_RETURN);
+  MPI_Win_fence(0, win);
+  const int codes[] = {
+      MPI_Accumulate(&got, 0, MPI_DOUBLE, to, 0, 0, MPI_INT, MPI_SUM, win),
+      MPI_Get_accumulate(&got, 0, MPI_DOUBLE, &got, 0, MPI_CHAR, to, 0, 0,
+                         MPI_INT, MPI_SUM, win),
+      MPI_Accumulate(&got, 1, MPI_DOUBLE, to, 0, 1, MPI_INT, MPI_SUM, win)};
+  MPI_Win_fence(0, win);
+  if (codes[0] || codes[1] || !codes[2]) {
+    fail("accumulates of nothing: codes %d, %d, of something: %d", codes[0],
+         codes[1], codes[2]);
+  }
+  if (memory != 100 + rank || got != -1) {
+    fail("accumulates of nothing: %d, %d", memory, got);
+  }
+  MPI_Win_free(&win);
+}
+
+/* An operation that only MPICH's own engine computes: an error, not the end. */
+#ifdef MPIX_EQUAL
+static void not_computed(void) {
+  int in = 7, out = -1;
+  const int code =
+      MPI_Allreduce(&in, &out, 1, MPI_INT, MPIX_EQUAL, MPI_COMM_WORLD);
+  if (code_class(code) != MPI_ERR_OP) {
+    fail("MPIX_EQUAL: class %d", code_class(code));
+  }
+}
+#else
+static void not_computed(void) {
+}
+#endif
+
 int main(int argc, char **argv) {
   begin(&argc, &argv);
   MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
@@ -359,5 +399,7 @@ int main(int argc, char **argv) {
   no_part();
   unshared_query();
   parts_of_machine();
+  nothing_combined();
+  not_computed();
   return end();
 }

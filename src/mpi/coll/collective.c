@@ -2,6 +2,7 @@
 
 #include "mpi/coll/persistent_coll.h"
 #include "mpi/object/comm_error.h"
+#include "mpi_below/launcher.h"
 
 struct collective collective_make(MPI_Comm comm, const char *name,
                                   MPI_Request *request) {
@@ -66,8 +67,23 @@ static struct coll_call call_of(const struct collective *c, int mark) {
   return (struct coll_call){c->comm, c->name, mark, !c->request};
 }
 
+/* Is what a rank sends to itself where it is to be received? */
+static bool is_aliased(const struct collective *c, const struct coll_side *send,
+                       const struct coll_side *receive) {
+  struct layout_span sent, got;
+  return launcher.refuses_aliases && !comm_is_inter(c->comm) &&
+         !send->in_place && send->base != MPI_BOTTOM &&
+         coll_side_span(send, c->comm->peer, &sent) &&
+         coll_side_span(receive, c->comm->peer, &got) && sent.base == got.base;
+}
+
 int collective_move(const struct collective *c, int mark, struct coll_side send,
                     struct coll_side receive) {
+  if (is_aliased(c, &send, &receive)) {
+    coll_side_release(&send);
+    coll_side_release(&receive);
+    return collective_failed(c, MPI_ERR_BUFFER);
+  }
   if (c->persistent) {
     return collective_failed(c, persistent_coll_move(c, mark, &send, &receive));
   }

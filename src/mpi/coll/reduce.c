@@ -5,6 +5,7 @@
 #include "mpi/coll/fold/coll_reduce.h"
 #include "mpi/object/check.h"
 #include "mpi_abi/functions.h"
+#include "mpi_below/launcher.h"
 
 /* The arguments that all of them have. */
 struct arguments {
@@ -19,10 +20,18 @@ static const void *input(const struct arguments *a) {
   return a->send == MPI_IN_PLACE ? a->receive : a->send;
 }
 
-static void audit_place(const struct arguments *a) {
-  if (check_buffers_on && a->send == a->receive && a->count > 0) {
+/* The same memory twice, where it should be MPI_IN_PLACE: MPI_ERR_BUFFER where
+   the MPI below says so, `else_code` with others. */
+static int check_place(const struct collective *c, const struct arguments *a,
+                       int else_code) {
+  const bool twice = a->send == a->receive && a->count > 0;
+  if (twice && check_buffers_on) {
     check_buffers_twice(a->receive);
   }
+  if (!twice || a->receive == MPI_BOTTOM || comm_is_inter(c->comm)) {
+    return MPI_SUCCESS;
+  }
+  return launcher.refuses_aliases ? MPI_ERR_BUFFER : else_code;
 }
 
 static int check(const struct arguments *a) {
@@ -66,11 +75,11 @@ static int reduce(const struct collective *c, const struct arguments *a,
   struct coll_rooted r;
   int code = collective_root(c, root, &r);
   code = code ? code : check_reduce(a, &r, comm_is_inter(c->comm));
+  if (!code && r.role == ROLE_ROOT && !comm_is_inter(c->comm)) {
+    code = check_place(c, a, MPI_ERR_ARG);
+  }
   if (code) {
     return collective_failed(c, code);
-  }
-  if (r.role == ROLE_ROOT && !comm_is_inter(c->comm)) {
-    audit_place(a);
   }
   struct coll_reduce f = fold_of(FOLD_REDUCE, a);
   f.root = r.root;
@@ -92,10 +101,10 @@ static int symmetric(const struct collective *c, enum coll_reduce_kind kind,
   if (!code && kind != FOLD_EXSCAN) {
     code = check_buffer(a->receive, a->count, a->type);
   }
+  code = code ? code : check_place(c, a, MPI_SUCCESS);
   if (code) {
     return collective_failed(c, code);
   }
-  audit_place(a);
   const struct coll_reduce f = fold_of(kind, a);
   return collective_fold(c, -1, &f);
 }
@@ -171,6 +180,7 @@ static int scatter(const struct collective *c, const struct arguments *a,
                    struct counts counts, MPI_Count equal) {
   int code = check_op(a->op, a->type);
   code = code ? code : check_buffer(input(a), a->count, a->type);
+  code = code ? code : check_place(c, a, MPI_SUCCESS);
   if (code) {
     return collective_failed(c, code);
   }

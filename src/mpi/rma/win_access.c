@@ -353,6 +353,13 @@ static int check_change(const struct win *win, const struct buffer *b,
   return code ? code : check_type(t->count, t->type);
 }
 
+/* Are both without bytes? Then nothing is combined, whatever their types. */
+static bool is_nothing(const struct buffer *b, const struct target *t) {
+  const struct layout_span from = span_of(b->base, b->count, b->type, false),
+                           to = span_of(NULL, t->count, t->type, false);
+  return span_size(&from) == 0 && span_size(&to) == 0;
+}
+
 /* `result` NULL: nothing is fetched. */
 static int change(const struct buffer *b, const struct buffer *result,
                   const struct target *t, MPI_Op op, MPI_Win handle,
@@ -360,7 +367,9 @@ static int change(const struct buffer *b, const struct buffer *result,
   struct win *win = win_of(handle);
   struct win_operator how = {0};
   int code = win ? check_change(win, b, t, op, result) : MPI_ERR_WIN;
-  code = code ? code : win_operator_make(&how, op, b->type, t->type);
+  if (!code && (op == MPI_NO_OP || !is_nothing(b, t))) {
+    code = win_operator_make(&how, op, b->type, t->type);
+  }
   if (code) {
     return win_error(handle, code, function);
   }
