@@ -57,6 +57,12 @@ struct context_prediction {
   uint8_t history;        /* bits, the last time in the lowest: much more was */
   unsigned age, last_age; /* residences until it is to be measured anew */
   unsigned rest, last_rest; /* residences to pass before the next prediction */
+  /* Of residences that were read as a whole: */
+  struct ranges dirty; /* what was written: rounded to units, and what more came
+                          later; if `dirty_known` */
+  bool dirty_known;
+  unsigned wholes;                    /* so many, up to a few */
+  unsigned dirty_age, last_dirty_age; /* until that is looked at anew */
 };
 
 /* Pages that were touched. */
@@ -79,8 +85,9 @@ struct context_lazy {
   uint64_t mapped_bytes; /* of them at the start of this residence */
   struct context_predictions predictions;
   struct context_prediction *prediction; /* of where it waited, or NULL: it was
-                                            read as a whole */
+                                            read as a whole, and not watched */
   bool predicting;     /* what that says was read in advance this time */
+  uint64_t whole;      /* bytes that were read as a whole and watched; or 0 */
   struct ranges quiet; /* of that, what is not expected to be written */
   /* Bytes that the system read for the VP's thread while the program ran, this
      residence, and until it began to run: */
@@ -103,6 +110,7 @@ struct context_stay {
   bool timed;
   uintptr_t site; /* where its VP waited */
   struct context_took took;
+  int runs; /* times that its VP went on with its program, as far as timed */
   /* Of the VP's thread, when it went on with its program: */
   const struct self *running; /* the thread, or NULL: it does not run */
   uint64_t faults, major, system_ns, delay_ns, wall_ns, cpu_ns;

@@ -15,6 +15,8 @@ libpemscore_la_SOURCES += \
   src/context/residency/mover.h \
   src/context/residency/prediction.c \
   src/context/residency/prediction.h \
+  src/context/residency/rate.c \
+  src/context/residency/rate.h \
   src/context/residency/residency.c \
   src/context/residency/residency.h \
   src/context/residency/room.c \
@@ -41,6 +43,7 @@ UNIT_TESTS += \
   tests/unit/context/residency/test_lazy \
   tests/unit/context/residency/test_ledger \
   tests/unit/context/residency/test_prediction \
+  tests/unit/context/residency/test_rate \
   tests/unit/context/residency/test_room \
   tests/unit/context/residency/test_segment \
   tests/unit/context/residency/test_stay \

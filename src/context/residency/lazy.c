@@ -10,12 +10,11 @@
 #include "context/store/store.h"
 #include "os/bits.h"
 #include "os/lock.h"
-#include "os/thread.h"
 
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 
 /* <linux/mman.h> of Linux 5.14. */
 #ifndef MADV_POPULATE_WRITE
@@ -106,12 +105,12 @@ static bool worth_mapping(const struct context_lazy *z, size_t n) {
                               : n >= LEAST && z->mapped.n < MOST_PIECES;
 }
 
-/* [start, end) is read in advance. */
-static void expect(struct context_lazy *z, uintptr_t start, uintptr_t end) {
+/* [start, end) is read in advance; of that, `expected` will be written. */
+static void expect(struct context_lazy *z, const struct ranges *expected,
+                   uintptr_t start, uintptr_t end) {
   while (start < end) {
     bool written;
-    const size_t n =
-        ranges_piece(&z->prediction->written, start, end, &written);
+    const size_t n = ranges_piece(expected, start, end, &written);
     if (!written) {
       add(&z->quiet, start, start + n);
     }
@@ -134,11 +133,23 @@ static void divide(struct context *c, const struct ranges *pages) {
       if (!known && usual && worth_mapping(z, n)) {
         add(&z->mapped, at, at + n);
       } else if (known) {
-        expect(z, at, at + n);
+        expect(z, &z->prediction->written, at, at + n);
       }
       at += n;
     }
   }
+}
+
+/* It is read as a whole: what is not expected to be written is watched. */
+static void read_all(struct context_lazy *z, const struct ranges *pages) {
+  const struct ranges *expected;
+  const bool watched = prediction_watches(z->prediction, &expected);
+  for (size_t i = 0; watched && i < pages->n; i++) {
+    expect(z, expected, pages->item[i].start, pages->item[i].end);
+  }
+  prediction_unused(z->prediction);
+  z->whole = watched ? ranges_total(pages) : 0;
+  z->prediction = watched ? z->prediction : NULL;
 }
 
 static _Noreturn void map_failed(const struct context *c, int error) {
@@ -160,13 +171,13 @@ void lazy_map(struct context *c, struct ranges *pages) {
   ranges_clear(&z->mapped);
   ranges_clear(&z->quiet);
   z->mapped_bytes = 0;
+  z->whole = 0;
   if (mode == SWAPIN_EAGER || !store_lazy()) {
     return;
   }
   z->prediction = prediction_at(&z->predictions, c->site);
   if (!map_this_time(c, ranges_total(pages))) {
-    prediction_unused(z->prediction);
-    z->prediction = NULL;
+    read_all(z, pages);
     return;
   }
   z->predicting = z->prediction->known && mode != SWAPIN_PAGES;
@@ -182,12 +193,12 @@ void lazy_map(struct context *c, struct ranges *pages) {
   }
 }
 
-/* Bytes that the system read for this thread; 0 where it does not say. */
+/* Bytes that the system read for this thread. */
 static uint64_t thread_read(void) {
-  char text[512];
-  (void)thread_tells(0, "io", text, sizeof(text));
-  const char *at = strstr(text, "\nread_bytes: ");
-  return at ? strtoull(at + strlen("\nread_bytes: "), NULL, 10) : 0;
+  enum { BLOCK = 512 };
+  struct rusage u;
+  getrusage(RUSAGE_THREAD, &u);
+  return (uint64_t)u.ru_inblock * BLOCK;
 }
 
 void lazy_run(struct context *c) {
@@ -211,6 +222,12 @@ void lazy_stop(struct context *c) {
 void lazy_found(struct context *c, uintptr_t start, uintptr_t end,
                 bool written) {
   prediction_find(&c->lazy.found, start, end, written);
+}
+
+void lazy_wrote(struct context *c, uintptr_t start, uintptr_t end) {
+  if (c->lazy.whole) {
+    prediction_find(&c->lazy.found, start, end, true);
+  }
 }
 
 const struct ranges *lazy_quiet(const struct context *c) {
@@ -256,16 +273,24 @@ static void learn_touched(struct context_lazy *z) {
   }
 }
 
+static void learn(struct context_lazy *z) {
+  if (!z->predicting && z->mapped_bytes) {
+    learn_site(z);
+  }
+  if (mode != SWAPIN_PAGES) {
+    learn_touched(z);
+  }
+}
+
 void lazy_finish(struct context *c, bool surveyed) {
   struct context_lazy *z = &c->lazy;
   if (!z->prediction) {
     return;
   }
-  if (surveyed && !z->predicting && z->mapped_bytes) {
-    learn_site(z);
-  }
-  if (surveyed && mode != SWAPIN_PAGES) {
-    learn_touched(z);
+  if (surveyed && z->whole) {
+    prediction_wrote(z->prediction, &z->found, z->whole);
+  } else if (surveyed) {
+    learn(z);
   }
   for (size_t i = 0; i < z->mapped.n; i++) {
     const struct range *m = &z->mapped.item[i];
@@ -273,7 +298,7 @@ void lazy_finish(struct context *c, bool surveyed) {
   }
   ranges_clear(&z->mapped);
   prediction_forget(&z->found);
-  z->mapped_bytes = 0;
+  z->mapped_bytes = z->whole = 0;
   z->prediction = NULL;
   z->read = 0;
   z->running = NULL;

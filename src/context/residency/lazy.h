@@ -27,6 +27,8 @@ const struct ranges *lazy_quiet(const struct context *c);
    read. */
 void lazy_found(struct context *c, uintptr_t start, uintptr_t end,
                 bool written);
+/* It found pages to be written in a context that was read as a whole. */
+void lazy_wrote(struct context *c, uintptr_t start, uintptr_t end);
 /* Bytes that the system has read for the mapped pages until now. */
 uint64_t lazy_bytes_read(const struct context *c);
 /* The context is unmapped: learns if it was surveyed before, and forgets the

@@ -20,6 +20,11 @@ enum {
   LONG_RUN = UNIT / 2,
   /* Who touches much more so often, of the last eight times, is expected to. */
   OFTEN = 6,
+  /* Whole residences at a place before what is written there is looked at: it
+     may be the last one. */
+  FIRST_WHOLES = 2,
+  /* At least one part in so many must stay unwritten. */
+  WORTH_WATCHING = 4,
 };
 
 /* --- what is found --- */
@@ -66,6 +71,7 @@ void prediction_found_free(struct context_found *f) {
 static void forget(struct context_prediction *p) {
   ranges_free(&p->touched);
   ranges_free(&p->written);
+  ranges_free(&p->dirty);
 }
 
 struct context_prediction *prediction_at(struct context_predictions *p,
@@ -155,6 +161,33 @@ void prediction_used(struct context_prediction *p,
     p->history = more ? 0 : p->history;
   }
   p->known = --p->age > 0; /* old: measure it anew */
+}
+
+/* --- what will be written of all that is read --- */
+
+bool prediction_watches(struct context_prediction *p,
+                        const struct ranges **expected) {
+  static const struct ranges nothing;
+  if (p->wholes < FIRST_WHOLES) {
+    p->wholes++;
+    return false;
+  }
+  if (p->dirty_age == 0) {
+    p->last_dirty_age = back_off(p->last_dirty_age, FIRST_AGE, MOST_AGE);
+    p->dirty_age = p->last_dirty_age;
+    p->dirty_known = false;
+    *expected = &nothing;
+    return true;
+  }
+  p->dirty_age--;
+  *expected = &p->dirty;
+  return p->dirty_known;
+}
+
+void prediction_wrote(struct context_prediction *p, struct context_found *f,
+                      uint64_t all) {
+  swap_sets(&p->dirty, &f->written);
+  p->dirty_known = ranges_total(&p->dirty) < all - all / WORTH_WATCHING;
 }
 
 void predictions_free(struct context_predictions *p) {

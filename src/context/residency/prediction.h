@@ -37,6 +37,14 @@ void prediction_measured(struct context_prediction *p, struct context_found *f);
 /* It was read in advance, and *f touched beside. */
 void prediction_used(struct context_prediction *p,
                      const struct context_found *f);
+
+/* Of a context that is read as a whole: is what is not expected to be written
+   to be watched this time? Then *expected is what is: nothing, to find out. */
+bool prediction_watches(struct context_prediction *p,
+                        const struct ranges **expected);
+/* It was watched, and f->written was written; of `all` bytes. */
+void prediction_wrote(struct context_prediction *p, struct context_found *f,
+                      uint64_t all);
 void predictions_free(struct context_predictions *p);
 
 #endif

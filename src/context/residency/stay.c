@@ -10,6 +10,11 @@
 #include <string.h>
 #include <sys/resource.h>
 
+/* Calls of MPI between which a residence is timed: to ask the system takes as
+   long as many of them do, and pages are read and touched first after a
+   context has come in. */
+enum { MOST_RUNS = 32 };
+
 static uint64_t usage_of_thread(struct rusage *u) {
   getrusage(RUSAGE_THREAD, u);
   return (uint64_t)u->ru_minflt + (uint64_t)u->ru_majflt;
@@ -38,8 +43,9 @@ void stay_begin(struct context *c, bool mapped, bool ready, uint64_t bytes) {
 
 void stay_run(struct context *c) {
   struct context_stay *const s = &c->stay;
-  if (s->timed) {
+  if (s->timed && s->runs < MOST_RUNS) {
     struct rusage u;
+    s->runs++;
     s->faults = usage_of_thread(&u);
     s->major = (uint64_t)u.ru_majflt;
     s->system_ns = system_ns(&u);

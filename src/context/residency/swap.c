@@ -213,6 +213,7 @@ static void visit(void *arg, uintptr_t start, uintptr_t end, int flags) {
       o->clean += stop - start;
       keep_known(o, start, stop);
     } else {
+      lazy_wrote(o->c, start, stop);
       dirty_but_zeros(o, start, stop);
     }
     start = stop;

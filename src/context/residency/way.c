@@ -1,6 +1,7 @@
 #include "context/residency/way.h"
 
 #include "context/internal.h"
+#include "context/residency/rate.h"
 #include "os/lock.h"
 
 #include <string.h>
@@ -19,8 +20,8 @@ enum {
      another context finds out what it touches for that. */
   FIRST_REST = 8,
   MOST_REST = 256,
-  /* One residence in so many may go the worse way, and so many at first; and
-     what that takes longer may be one part in so many of all. */
+  /* One residence in so many may go the worse way, and so many more; and what
+     that takes longer may be one part in so many of all, but for the first. */
   RARELY = 24,
   FREE = 8,
   LITTLE = 32,
@@ -34,11 +35,6 @@ enum way { WHOLE, MAPPED, LEARNING, WAYS };
 
 struct rest {
   unsigned left, last;
-};
-
-/* ns for a byte or a fault. */
-struct rate {
-  double ns, n;
 };
 
 struct cost {
@@ -92,8 +88,8 @@ static bool may_try_locked(void) {
   if (ways.whole.n < ENOUGH) {
     return false;
   }
-  return ways.tried < FREE || (ways.tried < ways.chosen / RARELY + FREE &&
-                               ways.lost < ways.spent / LITTLE);
+  return ways.tried < ENOUGH || (ways.tried < ways.chosen / RARELY + FREE &&
+                                 ways.lost < ways.spent / LITTLE);
 }
 
 /* What mapping takes: no more than where it is not known what is touched. */
@@ -209,28 +205,24 @@ static void account_locked(struct site *s, enum way way, double ns,
   }
 }
 
-/* Newer ones count more: about the last `most`. */
-static void learn_rate(struct rate *r, uint64_t ns, uint64_t n, double most) {
-  r->ns += (double)ns;
-  r->n += (double)n;
-  if (r->n > 2 * most) {
-    r->ns /= 2;
-    r->n /= 2;
-  }
-}
-
-static double at_rate(const struct rate *r, uint64_t n) {
-  return r->n > 0 ? r->ns / r->n * (double)n : 0;
+/* What `amount` takes by the rate of all, which learns what it took. */
+static double usual_part(struct rate *r, uint64_t amount, uint64_t ns,
+                         double most) {
+  rate_learn(r, (double)amount, (double)ns, most);
+  return rate_at(r, (double)amount);
 }
 
 /* What it takes by the rates of all. */
 static double usual_ns_locked(const struct context_took *s) {
   static const double bytes = 1 << 30, count = 1 << 18;
-  learn_rate(&ways.move[s->mapped], s->moved_ns, s->moved, bytes);
-  learn_rate(&ways.fault, s->fault_ns, s->faults, count);
-  learn_rate(&ways.read, s->waited_ns, s->read, bytes);
-  return at_rate(&ways.move[s->mapped], s->moved) +
-         at_rate(&ways.fault, s->faults) + at_rate(&ways.read, s->read);
+  double ns = usual_part(&ways.move[s->mapped], s->moved, s->moved_ns, bytes);
+  if (s->faults) {
+    ns += usual_part(&ways.fault, s->faults, s->fault_ns, count);
+  }
+  if (s->read) {
+    ns += usual_part(&ways.read, s->read, s->waited_ns, bytes);
+  }
+  return ns;
 }
 
 void way_took(uintptr_t key, const struct context_took *stay) {

@@ -165,6 +165,66 @@ START_TEST(long_runs_that_are_written_are_told) {
 }
 END_TEST
 
+/* A residence that is read as a whole, all of n units, of which the first
+   `dirty` are written. Was it watched, and how much was not expected? */
+static bool whole(struct context_prediction *p, uintptr_t n, uintptr_t dirty,
+                  uint64_t *quiet) {
+  const struct ranges *expected;
+  const bool watched = prediction_watches(p, &expected);
+  if (watched) {
+    *quiet = n * PREDICTION_UNIT - ranges_total(expected);
+    prediction_forget(&found);
+    prediction_find(&found, PREDICTION_UNIT, (1 + dirty) * PREDICTION_UNIT,
+                    true);
+    prediction_wrote(p, &found, n * PREDICTION_UNIT);
+  }
+  return watched;
+}
+
+/* Of n residences, how many are watched with nothing expected. */
+static int looks(struct context_prediction *p, int n) {
+  int times = 0;
+  for (int i = 0; i < n; i++) {
+    uint64_t quiet;
+    times += whole(p, 10, 4, &quiet) && quiet == 10 * PREDICTION_UNIT;
+  }
+  return times;
+}
+
+START_TEST(what_stays_unwritten_is_watched) {
+  struct context_prediction *const p = prediction_at(&all, 1);
+  uint64_t quiet = 0;
+  ck_assert(!whole(p, 10, 4, &quiet)); /* it may be the last one */
+  ck_assert(!whole(p, 10, 4, &quiet));
+  ck_assert(whole(p, 10, 4, &quiet));
+  ck_assert_uint_eq(quiet, 10 * PREDICTION_UNIT);
+  ck_assert(whole(p, 10, 6, &quiet));
+  ck_assert_uint_eq(quiet, 6 * PREDICTION_UNIT);
+  ck_assert(whole(p, 10, 6, &quiet));
+  ck_assert_uint_eq(quiet, 4 * PREDICTION_UNIT);
+}
+END_TEST
+
+START_TEST(who_writes_all_is_not_watched) {
+  struct context_prediction *const p = prediction_at(&all, 1);
+  uint64_t quiet;
+  int watched = 0;
+  for (int i = 0; i < 1000; i++) {
+    watched += whole(p, 10, 9, &quiet);
+  }
+  ck_assert_int_ge(watched, 2); /* to find out */
+  ck_assert_int_le(watched, 10);
+}
+END_TEST
+
+START_TEST(what_is_written_is_looked_at_more_seldom) {
+  struct context_prediction *const p = prediction_at(&all, 1);
+  const int first = looks(p, 100);
+  ck_assert_int_ge(first, 2);
+  ck_assert_int_lt(looks(p, 100), first);
+}
+END_TEST
+
 int main(void) {
   Suite *const s = suite_create("prediction");
   TCase *const t = tcase_create("prediction");
@@ -178,6 +238,9 @@ int main(void) {
   tcase_add_test(t, who_mostly_touches_much_reads_it);
   tcase_add_test(t, scattered_pages_are_not_predicted);
   tcase_add_test(t, long_runs_that_are_written_are_told);
+  tcase_add_test(t, what_stays_unwritten_is_watched);
+  tcase_add_test(t, who_writes_all_is_not_watched);
+  tcase_add_test(t, what_is_written_is_looked_at_more_seldom);
   suite_add_tcase(s, t);
   return check_run(s);
 }

@@ -61,6 +61,20 @@ START_TEST(what_it_waits_for_otherwise_does_not) {
 }
 END_TEST
 
+/* A rank that calls MPI again and again does not ask the system each time. */
+START_TEST(later_runs_are_not_timed) {
+  begin(true);
+  for (int i = 0; i < 1000; i++) {
+    stay_run(&one);
+    stay_stop(&one);
+  }
+  stay_run(&one);
+  touch_pages();
+  stay_stop(&one);
+  ck_assert_uint_lt(one.stay.took.faults, PAGES);
+}
+END_TEST
+
 static void *stop_elsewhere(void *arg) {
   stay_stop(arg);
   return NULL;
@@ -155,6 +169,7 @@ int main(void) {
   tcase_add_checked_fixture(alone, way_start, NULL);
   tcase_add_test(alone, faults_and_moves_count);
   tcase_add_test(alone, what_it_waits_for_otherwise_does_not);
+  tcase_add_test(alone, later_runs_are_not_timed);
   tcase_add_test(alone, other_threads_do_not_stop_it);
   tcase_add_test(alone, an_end_that_was_not_written_tells_nothing);
   suite_add_tcase(s, alone);
