@@ -34,7 +34,8 @@ my %messages = (
     map({ ($_ => 0) } qw(Isend Issend Ibsend Irsend Irecv Isendrecv
           Isendrecv_replace Imrecv Start Test Iprobe Improbe)),
     map({ ($_ => 1) } qw(Send Ssend Bsend Rsend Recv Mrecv Sendrecv
-          Sendrecv_replace Wait Probe Mprobe)),
+          Sendrecv_replace Wait Probe Mprobe Neighbor_allgather
+          Neighbor_allgatherv Neighbor_alltoall Neighbor_alltoallv)),
     map({ ($_ => 2) } qw(Waitall Waitany Waitsome)),
 );
 # What a rank has that no checkpoint can save: 1 for what makes one, -1 for what

@@ -193,6 +193,32 @@ static void blocks_one(void) {
   receive(FEW);
 }
 
+/* All ranks; the first one comes to it last. */
+static MPI_Comm ring;
+
+static int at(int distance) {
+  return (rank + size + distance) % size;
+}
+
+static void meet_neighbors(void) {
+  fill(N, 1);
+  MPI_Neighbor_allgather(out, N, MPI_INT, in, N, MPI_INT, ring);
+  look(at(-1), N, 1);
+  memmove(in, in + N, N * sizeof(int));
+  look(at(1), N, 1);
+}
+
+static void meet_neighbors_few(void) {
+  const int counts[] = {FEW, FEW}, places[] = {0, FEW + 1};
+  fill(2 * FEW + 1, 1);
+  MPI_Neighbor_alltoallv(out, counts, places, MPI_INT, in, counts, places,
+                         MPI_INT, ring);
+  for (int i = 0; i < FEW; i++) {
+    sum += in[i] - word(at(-1), FEW + 1 + i);
+    sum += 10 * (in[FEW + 1 + i] - word(at(1), i));
+  }
+}
+
 static void ask_in_vain(void) {
   int there = 0;
   while (!there) {
@@ -202,8 +228,8 @@ static void ask_in_vain(void) {
 }
 
 /* What rank 0 does with each, and with rank 1: does it wait for a checkpoint?
- */
-enum { SENDS = 1, RECEIVES = 2, TELLS = 4 };
+   Or it makes the same call. */
+enum { SENDS = 1, RECEIVES = 2, TELLS = 4, MEETS = 8 };
 
 static const struct step {
   const char *name;
@@ -224,6 +250,8 @@ static const struct step {
     {"Waitany", wait_for_any, SENDS, FEW, 1},
     {"Waitsome", wait_for_some, SENDS, FEW, 1},
     {"Iprobe", ask_in_vain, SENDS, FEW, 1},
+    {"Neighbor_allgather", meet_neighbors, MEETS, 0, 1},
+    {"Neighbor_alltoallv", meet_neighbors_few, MEETS, 0, 1},
     {"Iallreduce, begun by one", begun_by_one, SENDS | TELLS, FEW, 1},
     {"Allreduce, where one waits", blocks_one, SENDS | TELLS, FEW, 1},
 };
@@ -279,7 +307,11 @@ static void take(const struct step *s) {
       MPI_Send(&asked, 1, MPI_INT, 1, TAG + 3, MPI_COMM_WORLD);
     }
     await_checkpoint(0);
-    answer(s);
+    if (s->does & MEETS) {
+      s->wait();
+    } else {
+      answer(s);
+    }
     printf("%s: %ld\n", s->name, sum);
     fflush(stdout);
   } else {
@@ -314,7 +346,7 @@ static struct {
   int mine, all, root, to[2], from[2];
 } begun;
 
-static void begin_calls(MPI_Comm ring) {
+static void begin_calls(void) {
   begun.mine = word(rank, 0);
   begun.root = rank == 1 ? word(1, 1) : 0;
   begun.to[0] = begun.to[1] = word(rank, 2);
@@ -347,15 +379,12 @@ static void end_calls(void) {
 }
 
 static void under_way(void) {
-  MPI_Comm ring;
-  MPI_Cart_create(MPI_COMM_WORLD, 1, &size, (int[]){1}, 0, &ring);
-  begin_calls(ring);
+  begin_calls();
   if (rank == 0) {
     ask();
   }
   take(&steps[1]);
   end_calls();
-  MPI_Comm_free(&ring);
 }
 
 int main(int argc, char **argv) {
@@ -364,6 +393,7 @@ int main(int argc, char **argv) {
   MPI_Comm_size(MPI_COMM_WORLD, &size);
   MPI_Comm_split(MPI_COMM_WORLD, rank >= size - 2 ? 1 : MPI_UNDEFINED, rank,
                  &two);
+  MPI_Cart_create(MPI_COMM_WORLD, 1, &size, (int[]){1}, 0, &ring);
   MPI_Type_vector(N, 1, 2, MPI_INT, &every_other);
   MPI_Type_commit(&every_other);
   shelf = argv[1];

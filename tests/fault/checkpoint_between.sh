@@ -5,7 +5,7 @@
 . "$(dirname "$0")/checkpoint_lib.sh"
 
 build tests/fault/between.c
-STEPS=18
+STEPS=20
 
 begin "without checkpoints"
 run -n 4 "$program" "$shelf"

@@ -5,11 +5,12 @@
      kept STEPS DIR HOLD [KIND]
 
    Files are in DIR, which has a file of numbers, "in". Ranks stop before step N
-   while there is a file HOLD.N. KIND: what rank 1 has from step 2 to step 5
-   that cannot be saved; or "ask": all ranks ask for a
+   while there is a file HOLD.N. KIND: what rank 1 has, or does, from step 2 to
+   step 5 that cannot be saved; or "ask": all ranks ask for a
    checkpoint before step 7. */
 #define _GNU_SOURCE
 #include <dirent.h>
+#include <dlfcn.h>
 #include <fcntl.h>
 #include <locale.h>
 #include <mpi.h>
@@ -19,10 +20,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/shm.h>
 #include <sys/socket.h>
 #include <sys/time.h>
 #include <time.h>
+#include <ucontext.h>
 #include <unistd.h>
 #include <wchar.h>
 
@@ -36,7 +39,10 @@ static char buffer[700]; /* of `own` */
 static DIR *folder;
 static int ends[2];
 static timer_t timer;
-static void *attached;
+static void *attached, *opened, *page;
+static locale_t other_locale;
+static char *written;
+static size_t length;
 
 static void fail(const char *what) {
   fprintf(stderr, "rank %d: %s\n", rank, what);
@@ -170,6 +176,19 @@ static void take(void) {
     timer_create(CLOCK_MONOTONIC, &event, &timer);
   } else if (is("copy")) {
     ends[0] = dup2(raw, 99);
+  } else if (is("plugin")) {
+    opened = dlopen(path("plugin.so", -1), RTLD_NOW);
+    if (!opened || *(int *)dlsym(opened, "plugged") != 7) {
+      fail("a plug-in cannot be opened");
+    }
+  } else if (is("protected")) {
+    page = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
+                -1, 0);
+    mprotect(page, 4096, PROT_READ);
+  } else if (is("locale")) {
+    other_locale = newlocale(LC_ALL_MASK, "C.UTF-8", (locale_t)0);
+  } else if (is("text")) {
+    other = open_memstream(&written, &length);
   } else if (is("segment")) {
     const int id = shmget(IPC_PRIVATE, 4096, IPC_CREAT | 0600);
     attached = shmat(id, NULL, 0);
@@ -179,7 +198,7 @@ static void take(void) {
 
 /* What the C library has loaded for wide characters stays. */
 static void give(void) {
-  if (is("wide")) {
+  if (is("wide") || is("coroutine")) {
     return;
   }
   if (is("folder")) {
@@ -188,6 +207,12 @@ static void give(void) {
     timer_delete(timer);
   } else if (is("segment")) {
     shmdt(attached);
+  } else if (is("plugin")) {
+    dlclose(opened);
+  } else if (is("protected")) {
+    munmap(page, 4096);
+  } else if (is("locale")) {
+    freelocale(other_locale);
   } else if (is("process")) {
     pclose(other);
   } else if (is("pipe")) {
@@ -199,6 +224,24 @@ static void give(void) {
     fclose(other);
   }
   other = NULL;
+}
+
+static long mine, all;
+
+static void add(void) {
+  MPI_Allreduce(&mine, &all, 1, MPI_LONG, MPI_SUM, MPI_COMM_WORLD);
+}
+
+/* The call, on a stack of the program's own. */
+static void add_apart(void) {
+  static char stack[1 << 16];
+  ucontext_t here, there;
+  getcontext(&there);
+  there.uc_stack.ss_sp = stack;
+  there.uc_stack.ss_size = sizeof(stack);
+  there.uc_link = &here;
+  makecontext(&there, add, 0);
+  swapcontext(&here, &there);
 }
 
 static void stop_before(int s, const char *hold) {
@@ -226,7 +269,7 @@ int main(int argc, char **argv) {
   const int has = *kind && rank == 1 && !is("ask");
   begin();
   for (int s = 0; s < steps; s++) {
-    long mine, all;
+    const int apart = has && is("coroutine") && s >= 2 && s <= 5;
     if (has && s == 2) {
       take();
     }
@@ -238,7 +281,7 @@ int main(int argc, char **argv) {
     if (!*kind) {
       change(s);
     }
-    MPI_Allreduce(&mine, &all, 1, MPI_LONG, MPI_SUM, MPI_COMM_WORLD);
+    (apart ? add_apart : add)();
     if (rank == 0) {
       printf("step %d: %ld\n", s, all);
     }

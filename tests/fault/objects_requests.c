@@ -1,5 +1,6 @@
 /* Generalized requests, requests of files and, where MPI has them, persistent
-   collective calls, partitioned messages and sessions: see objects.h. */
+   collective calls, partitioned messages and sessions: see objects.h. Those of
+   neighbours and some partitioned ones are under way between steps. */
 #include "objects.h"
 
 enum { N = 32, PARTS = 4 };
@@ -74,6 +75,10 @@ static MPI_Errhandler handler;
 static MPI_Request bcast, fold, gather, barrier, psend, precv;
 static MPI_Op op;
 static MPI_Datatype pair;
+static MPI_Comm ring;
+static MPI_Request around, halves[2]; /* under way */
+static int to_both[2 * N], from_both[2 * N], parts_out[PARTS * N],
+    parts_in[PARTS * N];
 static int word[N], sum[2 * N], mine[2 * N], all[64 * N], counts[64],
     places[64], out[PARTS * N], in[PARTS * N];
 static int errors, rounds;
@@ -158,6 +163,53 @@ static void use_partitioned(int s) {
   MPI_Wait(&psend, MPI_STATUS_IGNORE);
 }
 
+static void make_open(void) {
+  MPI_Cart_create(MPI_COMM_WORLD, 1, &size, (int[]){1}, 0, &ring);
+  MPI_Neighbor_alltoall_init(to_both, N, MPI_INT, from_both, N, MPI_INT, ring,
+                             MPI_INFO_NULL, &around);
+  MPI_Psend_init(parts_out, PARTS, N, MPI_INT, (rank + 1) % size, 6,
+                 MPI_COMM_WORLD, MPI_INFO_NULL, &halves[0]);
+  MPI_Precv_init(parts_in, 2, PARTS / 2 * N, MPI_INT, (rank + size - 1) % size,
+                 6, MPI_COMM_WORLD, MPI_INFO_NULL, &halves[1]);
+}
+
+/* Rank 2 comes to its neighbours' call late, and every other step begins to
+   receive late. */
+static void begin_open(int s) {
+  for (int i = 0; i < PARTS * N; i++) {
+    parts_out[i] = 100 * s + i + 7 * rank;
+    to_both[i % (2 * N)] = 50 * s + i % (2 * N) + rank;
+  }
+  if (rank != 2) {
+    MPI_Start(&around);
+  }
+  MPI_Start(&halves[0]);
+  MPI_Pready(0, halves[0]);
+  MPI_Pready(2, halves[0]);
+  if (s % 2) {
+    MPI_Start(&halves[1]);
+  }
+}
+
+static void end_open(int s) {
+  int there = 0;
+  if (rank == 2) {
+    MPI_Start(&around);
+  }
+  MPI_Wait(&around, MPI_STATUS_IGNORE);
+  note_bytes(from_both, sizeof(from_both));
+  if (s % 2 == 0) {
+    MPI_Start(&halves[1]);
+  }
+  MPI_Pready(1, halves[0]);
+  while (s > 0 && !there) {
+    MPI_Parrived(halves[1], 0, &there);
+  }
+  MPI_Pready(3, halves[0]);
+  MPI_Waitall(2, halves, MPI_STATUSES_IGNORE);
+  note_bytes(parts_in, sizeof(parts_in));
+}
+
 static void use_session(void) {
   MPI_Info info;
   char level[64] = "";
@@ -174,11 +226,12 @@ static void use_session(void) {
 }
 
 static void free_new(void) {
-  MPI_Request *const every[] = {&bcast,   &fold,  &gather,
-                                &barrier, &psend, &precv};
-  for (int i = 0; i < 6; i++) {
+  MPI_Request *const every[] = {&bcast, &fold,   &gather,    &barrier,  &psend,
+                                &precv, &around, &halves[0], &halves[1]};
+  for (int i = 0; i < 9; i++) {
     MPI_Request_free(every[i]);
   }
+  MPI_Comm_free(&ring);
   MPI_Op_free(&op);
   MPI_Comm_free(&of_session);
   MPI_Errhandler_free(&handler);
@@ -190,6 +243,7 @@ static void objects_make(void) {
 #if MPI_VERSION >= 4
   make_session();
   make_persistent();
+  make_open();
 #endif
 }
 
@@ -197,9 +251,13 @@ static void objects_use(int s) {
   use_generalized();
   use_freed(s);
 #if MPI_VERSION >= 4
+  if (rounds > 0) {
+    end_open(s - 1);
+  }
   use_session();
   use_persistent(s);
   use_partitioned(s);
+  begin_open(s);
   rounds++;
 #endif
 }
@@ -212,6 +270,9 @@ static void objects_free(void) {
     MPI_Wait(&on_gone, MPI_STATUS_IGNORE);
   }
 #if MPI_VERSION >= 4
+  if (rounds > 0) {
+    end_open(rounds - 1);
+  }
   free_new();
 #endif
 }

@@ -4,7 +4,8 @@
 
      saved STEPS MS [KIND [HOLD]]
 
-   KIND: what rank 1 has from step 2 on that cannot be saved; or dup, all calls
+   KIND: what rank 1 has from step 2 on that cannot be saved; or multiple, all
+   ask for MPI_THREAD_MULTIPLE; or dup, all calls
    are on a duplicate of MPI_COMM_WORLD. Ranks stop
    before step N while there is a file HOLD.N. */
 #include <mpi.h>
@@ -101,11 +102,14 @@ static void stop_before(int s, const char *hold) {
 }
 
 int main(int argc, char **argv) {
-  MPI_Init(&argc, &argv);
+  int level;
+  kind = argc > 3 ? argv[3] : "";
+  MPI_Init_thread(&argc, &argv,
+                  is("multiple") ? MPI_THREAD_MULTIPLE : MPI_THREAD_SINGLE,
+                  &level);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &size);
   const int steps = atoi(argv[1]), ms = atoi(argv[2]);
-  kind = argc > 3 ? argv[3] : "";
   if (is("dup")) {
     MPI_Comm_dup(MPI_COMM_WORLD, &world);
   }

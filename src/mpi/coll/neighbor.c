@@ -195,11 +195,25 @@ static struct request **parts_of(const struct call *c) {
                     c->name);
 }
 
+/* Of a call that is left they are one request. */
+static int await_all(struct comm *comm, struct request **parts, int n,
+                     const char *name) {
+  if (requests_await_all((struct requests){NULL, parts, n}, name)) {
+    return request_complete_all(parts, n);
+  }
+  request_keep(composite_new(comm, parts, n, name), 0);
+  return VP_LEFT;
+}
+
 /* `request` NULL: waits for the end. */
 static int neighbor(MPI_Comm handle, struct messages send,
                     struct messages receive, MPI_Request *request,
                     const char *name) {
   struct call c = {.send = send, .receive = receive, .name = name};
+  struct request *const left = request_kept(0);
+  if (left) {
+    return comm_error(handle, request_complete(left, NULL), name);
+  }
   int code = check_call(handle, &c);
   if (code) {
     return code;
@@ -210,7 +224,7 @@ static int neighbor(MPI_Comm handle, struct messages send,
   if (request) {
     *request = request_handle(composite_new(comm, parts, n, name));
   } else {
-    code = request_complete_all(parts, n);
+    code = await_all(comm, parts, n, name);
   }
   native_free(parts);
   return comm_error(handle, code, name);

@@ -133,7 +133,7 @@ static void save(const struct request *r, struct checkpoint_writer *to) {
   }
 }
 
-static struct request *load(struct comm *comm, const char *function,
+static struct request *load(const struct request_before *was,
                             struct checkpoint_reader *from);
 
 static const struct request_class persistent_colls = {
@@ -165,7 +165,7 @@ static void load_fold(struct persistent_coll *p, int op,
   op_hold(p->fold.op);
 }
 
-static struct request *load(struct comm *comm, const char *function,
+static struct request *load(const struct request_before *was,
                             struct checkpoint_reader *from) {
   struct kept k;
   checkpoint_read(from, &k, sizeof(k));
@@ -175,7 +175,7 @@ static struct request *load(struct comm *comm, const char *function,
     return NULL;
   }
   struct persistent_coll *const p =
-      request_new(sizeof(*p), &persistent_colls, comm, function);
+      request_new(sizeof(*p), &persistent_colls, was->comm, was->function);
   request_need(&p->request);
   p->call = k.like.call;
   p->call.comm = own;

@@ -45,6 +45,7 @@ libpems_la_SOURCES += \
   src/mpi/job/restart.h
 
 UNIT_TESTS += \
+  tests/unit/mpi/job/test_checkpoint \
   tests/unit/mpi/job/test_checkpoint_ask \
   tests/unit/mpi/job/test_checkpoint_calls \
   tests/unit/mpi/job/test_checkpoint_complete \
@@ -58,6 +59,9 @@ UNIT_TESTS += \
   tests/unit/mpi/job/test_restart \
   tests/unit/mpi/job/test_session
 # A part of libpems only, which replaces the test's own functions.
+tests_unit_mpi_job_test_checkpoint_SOURCES = \
+  tests/unit/mpi/job/test_checkpoint.c src/mpi/job/checkpoint.c
+tests_unit_mpi_job_test_checkpoint_CPPFLAGS = $(AM_CPPFLAGS)
 tests_unit_mpi_job_test_checkpoint_ask_SOURCES = \
   tests/unit/mpi/job/test_checkpoint_ask.c src/mpi/job/checkpoint_ask.c
 tests_unit_mpi_job_test_checkpoint_ask_CPPFLAGS = $(AM_CPPFLAGS)

@@ -345,6 +345,7 @@ static __attribute__((noinline)) void stop_here(void (*stopped)(void)) {
   record->from = (uintptr_t)context_stack_boundary(apart);
   const bool resumed = resume_stop(record, stopped);
   if (resumed) {
+    side_stack_free(self.vp); /* go_on's; of thousands that would be much */
     go_on_with_others(self.vp);
   }
   vp_program_goes_on(self.vp, left || resumed);

@@ -8,7 +8,6 @@
 #include "mpi/p2p/p2p_remote.h"
 #include "mpi/p2p/receive.h"
 #include "mpi/p2p/unbound.h"
-#include "mpi/request/composite.h"
 #include "os/bits.h"
 #include "os/native.h"
 #include "vp/run_queue.h"
@@ -175,27 +174,44 @@ static struct request *find(struct known *known, uint64_t number,
   return found->request;
 }
 
-/* NULL after an error. */
-static struct request *load_exchange(const struct p2p_record_request *q,
-                                     struct comm *comm, struct known *known,
-                                     struct checkpoint_reader *from) {
-  struct request *parts[2] = {NULL, NULL};
-  int n = 0;
-  for (; n < 2 && q->part[n] && !from->code; n++) {
-    parts[n] = find(known, q->part[n], from);
+/* Those that it names, at most as many as there are. */
+static void find_parts(struct known *known, struct request **parts, size_t n,
+                       struct checkpoint_reader *from) {
+  if (n > known->n) {
+    checkpoint_read_strange(from, "a request that lacks a part");
   }
-  return from->code ? NULL
-                    : composite_exchange_again(
-                          comm, parts, n, (const char *)(uintptr_t)q->function);
+  for (size_t i = 0; i < n && !from->code; i++) {
+    uint64_t number;
+    checkpoint_read(from, &number, sizeof(number));
+    parts[i] = from->code ? NULL : find(known, number, from);
+  }
 }
 
 /* By its class, which lies where it was; NULL after an error. */
 static struct request *load_other(const struct p2p_record_request *q,
-                                  struct comm *comm,
+                                  struct comm *comm, struct known *known,
                                   struct checkpoint_reader *from) {
   const struct request_class *const class =
       (const struct request_class *)(uintptr_t)q->class;
-  return class->load(comm, (const char *)(uintptr_t)q->function, from);
+  struct request **const parts =
+      need_zalloc(known->n + 1, sizeof(*parts), "restart");
+  find_parts(known, parts, q->parts, from);
+  const struct request_before was = {comm, (const char *)(uintptr_t)q->function,
+                                     parts, (int)q->parts};
+  struct request *const r = from->code ? NULL : class->load(&was, from);
+  native_free(parts);
+  return r;
+}
+
+/* When its state is known: whose end is its. */
+static void take_parts(struct request *r) {
+  struct request *const *part;
+  const int n = r->class->parts ? r->class->parts(r, &part) : 0;
+  const bool under_way = r->active && !r->finished && !r->done;
+  for (int i = 0; i < n; i++) {
+    part[i]->whole = r;
+    r->parts += under_way && !part[i]->done;
+  }
 }
 
 /* NULL after an error. */
@@ -225,12 +241,12 @@ static void load_request(struct rank *rank, struct checkpoint_reader *from,
   }
   const char *const function = (const char *)(uintptr_t)q.function;
   struct request *const r =
-      q.kind == P2P_RECORD_EXCHANGE ? load_exchange(&q, comm, known, from)
-      : q.kind == P2P_RECORD_PAST   ? request_past(comm, function)
-      : q.kind == P2P_RECORD_OTHER  ? load_other(&q, comm, from)
-                                    : load_message(&q, comm, from);
+      q.kind == P2P_RECORD_PAST    ? request_past(comm, function)
+      : q.kind == P2P_RECORD_OTHER ? load_other(&q, comm, known, from)
+                                   : load_message(&q, comm, from);
   if (r) {
     set_state(rank, r, &q);
+    take_parts(r);
     take_handle(&r->handle, q.handle, from);
     note(known, q.number, r);
   }

@@ -12,8 +12,8 @@ struct p2p_record_rank {
   uint32_t buffers;  /* buffered_save */
   uint32_t requests; /* struct p2p_record_request, in the order of their
                         beginnings; but receives that are posted come after
-                        others, in the order of their posting, and exchanges
-                        after their parts */
+                        others, in the order of their posting, and those that
+                        have parts after these */
   uint32_t comms;    /* struct p2p_record_comm: those that have letters */
   uint32_t matched;  /* messages of MPI_Mprobe: struct p2p_record_letter */
 };
@@ -28,9 +28,8 @@ struct p2p_record_span {
 enum p2p_record_kind {
   P2P_RECORD_SEND,
   P2P_RECORD_RECEIVE,
-  P2P_RECORD_EXCHANGE,
   P2P_RECORD_PAST,  /* a result */
-  P2P_RECORD_OTHER, /* behind it: what its class says of it */
+  P2P_RECORD_OTHER, /* behind it: its parts, and what its class says of it */
 };
 
 struct p2p_record_request {
@@ -50,7 +49,7 @@ struct p2p_record_request {
   uint64_t contents; /* bytes of them: of a copy that is sent, or of what was
                         received and is not in memory: behind the span */
   struct p2p_record_span span;
-  uint64_t part[2]; /* of an exchange: numbers, or 0: it has none any more */
+  uint32_t parts; /* of another one: behind it is the number of each */
 };
 
 struct p2p_record_comm {

@@ -8,7 +8,6 @@
 #include "mpi/p2p/outgoing.h"
 #include "mpi/p2p/p2p_record.h"
 #include "mpi/p2p/receive.h"
-#include "mpi/request/composite.h"
 #include "mpi/request/requests.h"
 #include "mpi/transfer/transfer.h"
 #include "os/bits.h"
@@ -23,9 +22,11 @@ static bool is_past(const struct request *r) {
   return r->class->past && r->finished && !r->persistent;
 }
 
-/* What its class saves is the same before its start and after its end. */
+/* What its class saves is the same before its start and after its end, or is
+   made of messages, which may be under way. */
 static bool is_other(const struct request *r) {
-  return r->class->save && (!r->persistent || !r->active || r->finished) &&
+  const bool rests = !r->persistent || !r->active || r->finished;
+  return r->class->save && (rests || r->class->parts) &&
          (!r->class->saves || r->class->saves(r));
 }
 
@@ -36,18 +37,8 @@ static void end_round(struct request *r) {
   }
 }
 
-/* Of a partitioned message, which makes it anew. */
-static bool is_part(struct request *r) {
-  const struct outgoing_send *const s = outgoing_of(r);
-  const struct endpoint_receive *const receive = receive_of(r);
-  return s ? s->out.channel == CHANNEL_PARTITION
-           : receive && receive->pattern.channel == CHANNEL_PARTITION;
-}
-
 static bool can_be_saved(struct request *r) {
-  struct request *parts[2];
-  return outgoing_of(r) || composite_exchange_parts(r, parts) >= 0 ||
-         is_past(r) || is_other(r);
+  return outgoing_of(r) || is_past(r) || is_other(r);
 }
 
 const char *p2p_save_stop(struct rank *rank, const char **function) {
@@ -238,22 +229,18 @@ static void save_past(const struct request *r, struct checkpoint_writer *to) {
 }
 
 static void save_other(const struct request *r, struct checkpoint_writer *to) {
+  struct request *const *part;
+  const int n = r->class->parts ? r->class->parts(r, &part) : 0;
   struct p2p_record_request record = record_of(r);
   record.kind = P2P_RECORD_OTHER;
   record.class = (uintptr_t)r->class;
+  record.parts = (uint32_t)n;
   checkpoint_write(to, &record, sizeof(record));
+  for (int i = 0; i < n; i++) {
+    const uint64_t number = (uintptr_t)part[i];
+    checkpoint_write(to, &number, sizeof(number));
+  }
   r->class->save(r, to);
-}
-
-static void save_exchange(const struct request *r,
-                          struct checkpoint_writer *to) {
-  struct request *parts[2] = {NULL, NULL};
-  struct p2p_record_request record = record_of(r);
-  (void)composite_exchange_parts(r, parts);
-  record.kind = P2P_RECORD_EXCHANGE;
-  record.part[0] = (uintptr_t)parts[0];
-  record.part[1] = (uintptr_t)parts[1];
-  checkpoint_write(to, &record, sizeof(record));
 }
 
 static void save_request(struct request *r, struct checkpoint_writer *to) {
@@ -263,10 +250,8 @@ static void save_request(struct request *r, struct checkpoint_writer *to) {
     save_receive(receive_of(r), to);
   } else if (is_past(r)) {
     save_past(r, to);
-  } else if (is_other(r)) {
-    save_other(r, to);
   } else {
-    save_exchange(r, to);
+    save_other(r, to);
   }
 }
 
@@ -296,10 +281,8 @@ static void save_requests(const struct rank *rank,
   struct place *const at = need_alloc((all + 1) * sizeof(*at), "checkpoint");
   size_t n = 0;
   for (struct request *r = rank->requests; r; r = r->next) {
-    if (!is_part(r)) {
-      at[n] = place_of(r, all - n); /* the newest comes first */
-      n++;
-    }
+    at[n] = place_of(r, all - n); /* the newest comes first */
+    n++;
   }
   qsort(at, n, sizeof(*at), compare);
   for (size_t i = 0; i < n; i++) {
@@ -311,10 +294,8 @@ static void save_requests(const struct rank *rank,
 /* --- all of it ------------------------------------------------------------ */
 
 static struct p2p_record_rank count(const struct rank *rank) {
-  struct p2p_record_rank n = {.buffers = (uint32_t)buffered_count(rank)};
-  for (struct request *r = rank->requests; r; r = r->next) {
-    n.requests += !is_part(r);
-  }
+  struct p2p_record_rank n = {.buffers = (uint32_t)buffered_count(rank),
+                              .requests = (uint32_t)rank->n_requests};
   for (const struct comm *c = rank->comms; c; c = c->next) {
     n.comms += letters_of(c) > 0;
   }

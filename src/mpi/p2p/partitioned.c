@@ -41,6 +41,8 @@ struct partitioned {
   MPI_Datatype type, own_type;
   int rounds;  /* that have begun */
   int senders; /* partitions, once that is known */
+  int *told;   /* by a message of the first round: memory of the context, so
+                  that it is where it was in another process */
   int n;       /* parts in use */
   struct request **part;
   bool *ready;  /* sending, by partition */
@@ -72,12 +74,18 @@ static struct request *message(struct partitioned *p, void *buffer,
       request_persistent((struct request *)outgoing_new(&o, type, name)));
 }
 
-static void first_parts(struct partitioned *p) {
+static int first_parts(struct partitioned *p) {
+  p->told = context_alloc(p->request.vp->context, sizeof(*p->told), 16);
+  if (!p->told) {
+    return MPI_ERR_NO_MEM;
+  }
+  *p->told = p->partitions;
   p->n = FIRST_PARTS;
   p->part = need_alloc(FIRST_PARTS * sizeof(*p->part), "partitions");
   p->part[WHOLE] =
       message(p, p->buffer, p->partitions * p->count, p->type, TAG_WHOLE);
-  p->part[NUMBER] = message(p, &p->senders, 1, MPI_INT, TAG_NUMBER);
+  p->part[NUMBER] = message(p, p->told, 1, MPI_INT, TAG_NUMBER);
+  return MPI_SUCCESS;
 }
 
 static void drop_parts(struct partitioned *p) {
@@ -106,17 +114,9 @@ static size_t bytes_of_partition(const struct partitioned *p) {
   return span_size(&whole) / (size_t)p->senders;
 }
 
-static void make_later_parts(struct partitioned *p) {
-  const size_t bytes = bytes_of_partition(p);
-  p->part = need_alloc((size_t)p->senders * sizeof(*p->part), "partitions");
-  p->n = p->senders;
-  for (int i = 0; i < p->n; i++) {
-    p->part[i] = partition(p, i, bytes);
-  }
-}
-
 static int later_parts(struct partitioned *p) {
   const struct layout_span whole = whole_of(p);
+  p->senders = *p->told;
   const size_t bytes = bytes_of_partition(p);
   drop_parts(p);
   if (bytes && bytes % whole.layout->size) {
@@ -125,7 +125,11 @@ static int later_parts(struct partitioned *p) {
       return MPI_ERR_NO_MEM;
     }
   }
-  make_later_parts(p);
+  p->part = need_alloc((size_t)p->senders * sizeof(*p->part), "partitions");
+  p->n = p->senders;
+  for (int i = 0; i < p->n; i++) {
+    p->part[i] = partition(p, i, bytes);
+  }
   return MPI_SUCCESS;
 }
 
@@ -218,6 +222,9 @@ static void release(struct request *r) {
   if (p->staged) {
     context_free(r->vp->context, p->staged);
   }
+  if (p->told) {
+    context_free(r->vp->context, p->told);
+  }
   if (p->own_type != MPI_DATATYPE_NULL) {
     real.Type_free(&p->own_type);
   }
@@ -228,7 +235,8 @@ static void release(struct request *r) {
 
 /* --- in a checkpoint --- */
 
-/* Memory of the program is where it was. */
+/* Memory of the program is where it was. Behind it: the type, and which
+   partitions are ready. */
 struct kept {
   uint64_t pair; /* id of its team, or 0 */
   struct partitioned like;
@@ -239,9 +247,18 @@ static void save(const struct request *r, struct checkpoint_writer *to) {
   const struct kept k = {p->pair ? p->pair->team->id : 0, *p};
   checkpoint_write(to, &k, sizeof(k));
   types_kept_write(p->type, to);
+  if (p->sends) {
+    checkpoint_write(to, p->ready, (size_t)p->partitions);
+  }
 }
 
-static struct request *load(struct comm *comm, const char *function,
+static int parts_of(const struct request *r, struct request *const **parts) {
+  const struct partitioned *const p = (const struct partitioned *)r;
+  *parts = p->part;
+  return p->n;
+}
+
+static struct request *load(const struct request_before *was,
                             struct checkpoint_reader *from);
 
 static const struct request_class sends = {.name = "partitioned send",
@@ -249,41 +266,40 @@ static const struct request_class sends = {.name = "partitioned send",
                                            .start = start,
                                            .release = release,
                                            .save = save,
-                                           .load = load};
+                                           .load = load,
+                                           .parts = parts_of};
 static const struct request_class receives = {.name = "partitioned receive",
                                               .finish = finish,
                                               .start = start,
                                               .release = release,
                                               .save = save,
-                                              .load = load};
+                                              .load = load,
+                                              .parts = parts_of};
 
-/* What was received in pieces stays where it was. */
-static void load_parts(struct partitioned *p) {
-  comm_use(p->pair);
-  if (p->rounds > 1) {
-    make_later_parts(p);
-  } else {
-    first_parts(p);
-  }
+static void *memory(size_t n) {
+  return n ? need_zalloc(n, 1, "partitions") : NULL;
 }
 
-static struct partitioned *like(const struct partitioned *was,
-                                struct comm *comm, const char *function) {
-  struct partitioned *const p =
-      request_new(sizeof(*p), was->sends ? &sends : &receives, comm, function);
+static struct partitioned *like(const struct partitioned *old,
+                                const struct request_before *was) {
+  struct partitioned *const p = request_new(
+      sizeof(*p), old->sends ? &sends : &receives, was->comm, was->function);
   request_need(&p->request);
   const struct request mine = p->request;
-  *p = *was;
+  const size_t bytes = (size_t)was->n * sizeof(*p->part);
+  *p = *old;
   p->request = mine;
-  p->part = NULL;
-  p->n = 0;
   p->own_type = MPI_DATATYPE_NULL;
-  p->ready =
-      p->sends ? need_zalloc((size_t)p->partitions, 1, "partitions") : NULL;
+  p->ready = memory(p->sends ? (size_t)p->partitions : 0);
+  p->n = was->n;
+  p->part = memory(bytes);
+  if (bytes) {
+    memcpy(p->part, was->parts, bytes);
+  }
   return p;
 }
 
-static struct request *load(struct comm *comm, const char *function,
+static struct request *load(const struct request_before *was,
                             struct checkpoint_reader *from) {
   struct kept k;
   MPI_Datatype type;
@@ -296,7 +312,7 @@ static struct request *load(struct comm *comm, const char *function,
   if (from->code) {
     return NULL;
   }
-  struct partitioned *const p = like(&k.like, comm, function);
+  struct partitioned *const p = like(&k.like, was);
   p->pair = pair;
   p->type = type;
   if (!envelope_is_given(type)) {
@@ -304,7 +320,10 @@ static struct request *load(struct comm *comm, const char *function,
     p->own_type = type;
   }
   if (pair) {
-    load_parts(p);
+    comm_use(pair);
+  }
+  if (p->sends) {
+    checkpoint_read(from, p->ready, (size_t)p->partitions);
   }
   return &p->request;
 }
@@ -392,7 +411,11 @@ static int make(const struct given *g, bool sending, struct comm *comm,
     }
     p->peer = p->pair->team->size == 2 && sending;
     keep_type(p);
-    first_parts(p);
+    const int code = first_parts(p);
+    if (code) {
+      request_end(&p->request);
+      return code;
+    }
   }
   *request = request_handle(&p->request);
   return MPI_SUCCESS;

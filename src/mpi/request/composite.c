@@ -28,15 +28,41 @@ static void finish(struct request *r) {
   c->n = 0;
 }
 
+/* --- in a checkpoint --- */
+
+static int parts_of(const struct request *r, struct request *const **parts) {
+  const struct composite *c = (const struct composite *)r;
+  *parts = c->parts;
+  return c->n;
+}
+
+/* Its parts are all that it is. */
+static void save(const struct request *r, struct checkpoint_writer *to) {
+  (void)r, (void)to;
+}
+
+static struct request *load(const struct request_before *was,
+                            struct checkpoint_reader *from);
+static struct request *load_exchange(const struct request_before *was,
+                                     struct checkpoint_reader *from);
+static struct request *load_persistent(const struct request_before *was,
+                                       struct checkpoint_reader *from);
+
+/* Those of neighbourhoods, too: not all members take part in each. */
 static const struct request_class composites = {
     .name = "collective",
     .past = true,
-    .collective = true,
     .finish = finish,
+    .save = save,
+    .load = load,
+    .parts = parts_of,
 };
 static const struct request_class exchanges = {
     .name = "send and receive",
     .finish = finish,
+    .save = save,
+    .load = load_exchange,
+    .parts = parts_of,
 };
 
 /* NULL: out of memory. */
@@ -49,6 +75,7 @@ static struct composite *make(const struct request_class *class,
     return NULL;
   }
   c->n = n;
+  c->led = class == &exchanges;
   if (n) {
     memcpy(c->parts, parts, n * sizeof(struct request *));
   }
@@ -89,34 +116,7 @@ struct request *composite_exchange(struct request *send,
                                    struct request *receive,
                                    const char *function) {
   struct request *parts[] = {send, receive};
-  struct composite *c = begun(&exchanges, receive->comm, parts, 2, function);
-  c->led = true;
-  return &c->request;
-}
-
-/* --- checkpoints --- */
-
-int composite_exchange_parts(const struct request *r,
-                             struct request *parts[2]) {
-  const struct composite *c = (const struct composite *)r;
-  if (r->class != &exchanges) {
-    return -1;
-  }
-  memcpy(parts, c->parts, (size_t)c->n * sizeof(struct request *));
-  return c->n;
-}
-
-struct request *composite_exchange_again(struct comm *comm,
-                                         struct request **parts, int n,
-                                         const char *function) {
-  struct composite *c = make(&exchanges, comm, parts, n, function);
-  request_need(&c->request);
-  c->led = true;
-  for (int i = 0; i < n; i++) {
-    parts[i]->whole = &c->request;
-    c->request.parts += !parts[i]->done;
-  }
-  return &c->request;
+  return &begun(&exchanges, receive->comm, parts, 2, function)->request;
 }
 
 /* --- persistent --- */
@@ -152,6 +152,9 @@ static const struct request_class persistent_composites = {
     .finish = finish_round,
     .start = restart,
     .release = release,
+    .save = save,
+    .load = load_persistent,
+    .parts = parts_of,
 };
 
 struct request *composite_persistent(struct comm *comm, struct request **parts,
@@ -164,4 +167,30 @@ struct request *composite_persistent(struct comm *comm, struct request **parts,
     parts[i]->whole = &c->request;
   }
   return request_persistent(&c->request);
+}
+
+/* --- in another process --- */
+
+static struct request *again(const struct request_class *class,
+                             const struct request_before *was) {
+  return request_need((struct request *)make(class, was->comm, was->parts,
+                                             was->n, was->function));
+}
+
+static struct request *load(const struct request_before *was,
+                            struct checkpoint_reader *from) {
+  (void)from;
+  return again(&composites, was);
+}
+
+static struct request *load_exchange(const struct request_before *was,
+                                     struct checkpoint_reader *from) {
+  (void)from;
+  return again(&exchanges, was);
+}
+
+static struct request *load_persistent(const struct request_before *was,
+                                       struct checkpoint_reader *from) {
+  (void)from;
+  return again(&persistent_composites, was);
 }

@@ -20,11 +20,5 @@ struct request *composite_persistent(struct comm *comm, struct request **parts,
 struct request *composite_exchange(struct request *send,
                                    struct request *receive,
                                    const char *function);
-/* For checkpoints: the parts of one of these, 2, or 0 once it is finished; -1:
-   r is another one. And such a one of parts that another process had begun. */
-int composite_exchange_parts(const struct request *r, struct request *parts[2]);
-struct request *composite_exchange_again(struct comm *comm,
-                                         struct request **parts, int n,
-                                         const char *function);
 
 #endif

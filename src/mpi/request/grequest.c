@@ -105,7 +105,7 @@ static void save(const struct request *r, struct checkpoint_writer *to) {
                    sizeof(struct told));
 }
 
-static struct request *load(struct comm *comm, const char *function,
+static struct request *load(const struct request_before *was,
                             struct checkpoint_reader *from);
 
 static const struct request_class class_grequest = {
@@ -117,10 +117,10 @@ static const struct request_class class_grequest = {
     .load = load,
 };
 
-static struct request *load(struct comm *comm, const char *function,
+static struct request *load(const struct request_before *was,
                             struct checkpoint_reader *from) {
-  struct request *const r = request_need(
-      request_new(sizeof(struct grequest), &class_grequest, comm, function));
+  struct request *const r = request_need(request_new(
+      sizeof(struct grequest), &class_grequest, was->comm, was->function));
   checkpoint_read(from, &((struct grequest *)r)->told, sizeof(struct told));
   return r;
 }

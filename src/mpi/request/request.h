@@ -30,6 +30,14 @@ struct request_reason {
   bool tagged;
 };
 
+/* What one was in another process. */
+struct request_before {
+  struct comm *comm; /* or NULL */
+  const char *function;
+  struct request **parts; /* they are there again */
+  int n;
+};
+
 typedef void request_buffer_fn(void *arg, const struct request *r,
                                const struct layout_span *s, bool received);
 
@@ -54,15 +62,19 @@ struct request_class {
   /* Calls f for each buffer that an active one uses (check/check_buffers.h).
    * May be NULL. */
   void (*buffers)(const struct request *r, request_buffer_fn *f, void *arg);
-  /* In a checkpoint (p2p/p2p_save.h), of one that is not under way: what is its
-     class's own, on any thread; and the same, made anew by its VP in another
-     process, where classes lie at the same addresses: NULL after an error.
-     NULL: it is saved in another way, or not at all. The first one, which may
-     be NULL, says whether this one can be saved. */
+  /* In a checkpoint (p2p/p2p_save.h): what is its class's own, on any thread;
+     and the same, made anew by its VP in another process, where classes lie at
+     the same addresses: NULL after an error. NULL: it is saved in another way,
+     or not at all. The first one, which may be NULL, says whether this one can
+     be saved. */
   bool (*saves)(const struct request *r);
   void (*save)(const struct request *r, struct checkpoint_writer *to);
-  struct request *(*load)(struct comm *comm, const char *function,
+  struct request *(*load)(const struct request_before *was,
                           struct checkpoint_reader *from);
+  /* Messages of which it is made: how many, which may change until it is done.
+     A checkpoint has each of them, so it can be under way there. NULL: it has
+     none, and is saved only while it is not. */
+  int (*parts)(const struct request *r, struct request *const **parts);
 };
 
 /* What a status says. */

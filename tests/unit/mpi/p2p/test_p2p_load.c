@@ -15,6 +15,7 @@
 
 static struct p2p_record_rank head;
 static struct p2p_record_request requests[2];
+static uint64_t parts[3]; /* behind the second one */
 static struct p2p_record_comm of;
 static struct p2p_record_letter letter;
 static int memory[4], bytes; /* behind the letter */
@@ -54,6 +55,7 @@ static void write_all(struct checkpoint_writer *to) {
     if (requests[i].kind == P2P_RECORD_RECEIVE) {
       layout_kept_save(layout, to);
     }
+    checkpoint_write(to, parts, requests[i].parts * sizeof(*parts));
   }
   if (head.comms) {
     checkpoint_write(to, &of, sizeof(of));
@@ -135,8 +137,12 @@ START_TEST(a_part_that_is_not_there) {
   head.requests = 2;
   requests[0] = receive(1, 0);
   requests[1] = receive(2, 0);
-  requests[1].kind = P2P_RECORD_EXCHANGE;
-  requests[1].part[0] = 9;
+  requests[1].kind = P2P_RECORD_OTHER;
+  requests[1].parts = 1;
+  parts[0] = 9;
+  refuses("a request that lacks a part");
+  requests[1].parts = 3; /* more than there are requests */
+  parts[0] = parts[1] = parts[2] = 1;
   refuses("a request that lacks a part");
 }
 END_TEST

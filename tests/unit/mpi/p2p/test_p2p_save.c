@@ -8,6 +8,7 @@
 #include "mpi/p2p/p2p_load.h"
 #include "mpi/p2p/receive.h"
 #include "mpi/p2p/unbound.h"
+#include "mpi/request/composite.h"
 #include "mpi/request/requests.h"
 
 #include <stdlib.h>
@@ -203,6 +204,47 @@ START_TEST(what_was_under_way_is_so_again) {
 }
 END_TEST
 
+/* Of one that is made of others all is gone. */
+static void finish_whole(struct request *r) {
+  ck_assert(request_is_done(r) && !r->finished);
+  request_finish(r);
+  ck_assert_int_eq(shortage_rank.n_requests, 1);
+  request_end(r);
+  ck_assert_int_eq(memory[3][1], 211);
+  ck_assert_int_eq(memory[4][2], 222);
+}
+
+START_TEST(what_is_made_of_others_ends_with_them) {
+  close(mkstemp(path));
+  handles_fix(4);
+  shortage_begin();
+  struct request *parts[] = {
+      &post(shortage_rank.self, 0, 21, memory[3])->request,
+      &post(shortage_rank.self, 0, 22, memory[4])->request};
+  struct request *r =
+      composite_new(shortage_rank.world, parts, 2, "MPI_Ineighbor_alltoall");
+  number = handle_c2f(&r->handle);
+  ck_assert(requests_settle(&shortage_rank)); /* it is not waited for */
+  ck_assert_ptr_null(p2p_save_stop(&shortage_rank, &(const char *){NULL}));
+  send(21);
+  save();
+  send(22);
+  finish_whole(r);
+  end();
+  memset(memory, 0, sizeof(memory));
+  shortage_begin();
+  load();
+  ck_assert_int_eq(shortage_rank.n_requests, 3);
+  r = (struct request *)handle_f2c(HANDLE_REQUEST, number);
+  ck_assert_ptr_nonnull(r);
+  ck_assert(!request_is_done(r));
+  send(22);
+  finish_whole(r);
+  end();
+  unlink(path);
+}
+END_TEST
+
 static const struct request_class windows = {.name = "window"};
 
 START_TEST(other_requests_are_named) {
@@ -227,5 +269,6 @@ END_TEST
 int main(void) {
   return check_main("p2p_save",
                     (const TTest *[]){what_was_under_way_is_so_again,
+                                      what_is_made_of_others_ends_with_them,
                                       other_requests_are_named, NULL});
 }
