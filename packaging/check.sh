@@ -15,8 +15,8 @@
 #              installed in another, run, and are removed
 #   spack      the recipe's style and names; spack install of the archive, in a Spack of
 #              its own
-#   conda      rattler-build renders the recipe; its script builds the archive, and the
-#              commands that it tests run
+#   conda      rattler-build renders the recipe, builds the archive and tests the package;
+#              what the recipe requires are empty packages, and the system's libraries
 #   container  the image, by buildah, from a clean root
 #
 #   BUILD   a build folder that is made (.)
@@ -438,23 +438,20 @@ conda_recipe() {
     'the recipe is rendered'
 }
 
-# Channels of conda may not be reached: what the recipe requires is then Debian's, and
-# build.sh is run by hand.
+# Channels of conda may not be reached: what the recipe requires is then Debian's, behind
+# packages that are empty.
 step_conda() {
   need python3
   made "$archive" dist
   conda_recipe
   rm -rf "$out/conda"
-  mkdir "$out/conda" && cd "$out/conda" && tar xf "$archive" || exit 1
-  cd "pems-$version" || exit 1
-  PREFIX=$out/conda/prefix CPU_COUNT=$(nproc) sh packaging/conda/build.sh ||
-    wrong 'build.sh'
-  while read -r words; do
-    # shellcheck disable=SC2086 # a command and its option
-    PATH=$out/conda/prefix/bin:$PATH $words || wrong "$words"
-  done <"$out/conda.tests"
-  did "build.sh with Debian's libraries; $(wc -l <"$out/conda.tests") commands of the recipe"
-  left 'a build by rattler-build' "it takes compilers and libraries from conda's channels"
+  mkdir "$out/conda" && tar xf "$archive" -C "$out/conda" || wrong 'no archive'
+  "$out/venv/bin/python" "$top/packaging/conda/build.py" "$out/conda/pems-$version" \
+    "$out/conda" || wrong 'rattler-build'
+  did "rattler-build built and tested $(cd "$out/conda/made/linux-64" && echo *.conda):" \
+    "$(wc -l <"$out/conda.tests") commands of the recipe"
+  left "conda's compilers and libraries" \
+    "its channels were not to be had: empty packages stand for them, Debian's are used"
 }
 
 # Registries of images may not be reached: a clean root is Debian's image.

@@ -5,7 +5,7 @@ set xlabel "n"
 set ylabel "seconds"
 set logscale x 2
 set yrange [0:*]
-set title "CGM Euler tour, by driver\nPEMS2 thesis, 8.24; scale small, load 1.55 to 1.42 on 2 cores" noenhanced
+set title "CGM Euler tour, by driver\nPEMS2 thesis, 8.24; scale small, load 2.94 to 2.56 on 2 cores" noenhanced
 series = system("awk '!/^#/ && !seen[$1]++ { print $1 }' thesis-cgm-euler.dat")
 plot for [s in series] sprintf("< awk '$1 == \"%s\"' thesis-cgm-euler.dat", s) \
   using 2:3 with linespoints linewidth 2 pointtype 7 pointsize 0.6 title s[strstrt(s, "/") + 1:] noenhanced

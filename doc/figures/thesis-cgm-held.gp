@@ -5,7 +5,7 @@ set xlabel "n"
 set ylabel "seconds"
 set logscale x 2
 set yrange [0:*]
-set title "CGM prefix sum of programs that hold much more than they touch\nPEMS2 thesis, 8.18 to 8.20; scale small, load 1.42 to 1.29 on 2 cores" noenhanced
+set title "CGM prefix sum of programs that hold much more than they touch\nPEMS2 thesis, 8.18 to 8.20; scale small, load 3.25 to 3.38 on 2 cores" noenhanced
 series = system("awk '!/^#/ && !seen[$1]++ { print $1 }' thesis-cgm-held.dat")
 plot for [s in series] sprintf("< awk '$1 == \"%s\"' thesis-cgm-held.dat", s) \
   using 2:3 with linespoints linewidth 2 pointtype 7 pointsize 0.6 title s[strstrt(s, "/") + 1:] noenhanced

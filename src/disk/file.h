@@ -28,9 +28,11 @@ int disk_file_open(struct disk_file **file, const char *path, const char *io,
    regular file, EACCES if there is a file that may not be written, .... */
 int disk_file_create(struct disk_file **file, const char *path, const char *io,
                      int depth, struct pems_error *error);
-/* Tells how large a created file is going to be, before anything is written:
-   then writes need not make it longer each. ENOSPC if there is no room now,
-   EFBIG if it may not be as large. Nothing is reserved. */
+/* Tells how large a created file is going to be, at least, before what is
+   beyond its size so far is written: then writes need not make it longer each.
+   ENOSPC if there is no room now, EFBIG if it may not be as large. Nothing is
+   reserved.
+ */
 int disk_file_expect(struct disk_file *file, uint64_t size,
                      struct pems_error *error);
 /* Cuts the file to `size` bytes and puts it at its path, in one step for all

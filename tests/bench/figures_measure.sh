@@ -37,6 +37,23 @@ point() {
     "BEGIN { printf \"%s %s %.6g\\n\", series, x, $y }"
 }
 
+# medians: of lines "SERIES X Y" of several rounds, one each.
+medians() {
+  awk '{ at = $1 " " $2
+      if (!(at in n)) order[++m] = at
+      y[at, ++n[at]] = $3 }
+    END {
+      for (i = 1; i <= m; i++) {
+        at = order[i]
+        for (a = 2; a <= n[at]; a++)
+          for (b = a; b > 1 && y[at, b] + 0 < y[at, b - 1] + 0; b--) {
+            swap = y[at, b]; y[at, b] = y[at, b - 1]; y[at, b - 1] = swap
+          }
+        print at, y[at, int((n[at] + 1) / 2)]
+      }
+    }'
+}
+
 # thesis STEP X Y: points of a step of tests/bench/thesis: its columns X and Y.
 thesis() {
   OUT=$scratch QUICK=$(size 1 0) "$here/thesis" "$1" >"$scratch/log" 2>&1 || {
@@ -45,6 +62,12 @@ thesis() {
   }
   awk -v x="$2" -v y="$3" '!/^#/ { print $1, $x, $y }' \
     "$scratch/thesis_$(echo "$1" | tr - _).dat"
+}
+
+# faster_of_cgm A B: of the greatest of several n, A takes at most as long as B.
+faster_of_cgm() {
+  awk -v a="$1" -v b="$2" '!/^#/ { last[$1] = $3; many[$1]++ }
+    END { exit !(many[a] > 1 && many[b] > 1 && last[a] > 0 && last[a] <= last[b]) }' "$dat"
 }
 
 # queue_workloads BYTES N...: the priority queue with items of so many bytes, and

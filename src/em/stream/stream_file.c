@@ -1,5 +1,5 @@
-/* Files as sources and sinks: two blocks, of which one moves while the other is
-   being used. */
+/* Files as sources and sinks: a few blocks, of which all move but the one that
+   is being used. */
 #include <errno.h>
 #include <stdbool.h>
 #include <string.h>
@@ -9,6 +9,12 @@
 #include "os/bits.h"
 #include "os/clock.h"
 #include "os/native.h"
+
+enum {
+  BLOCKS = 4, /* a disk is slow with one request at a time */
+  LONGER = 64 /* blocks that a sink's file is made longer by at once: a write
+                 that does it waits for the file system */
+};
 
 static uint64_t rounded(uint64_t n) {
   return bits_round_up(n, PEMS_DISK_UNIT);
@@ -22,10 +28,11 @@ struct file_node {
   struct disk_file *file;
   uint64_t size;  /* bytes of the file; of a sink, so far */
   uint64_t asked; /* bytes from its beginning for which there are requests */
+  uint64_t made;  /* of a sink: bytes that the file itself has */
   size_t block, spare;
-  char *memory; /* of both */
-  struct pems_request request[2];
-  int busy[2];
+  char *memory; /* of all */
+  struct pems_request request[BLOCKS];
+  int busy[BLOCKS];
   int now;     /* the block that is used */
   size_t used; /* bytes of it; of a sink's, filled */
   size_t tail; /* bytes of a record at the end of a source's block */
@@ -43,12 +50,20 @@ static size_t block_size(const struct pems_node *node, size_t size) {
 static void file_needs(const struct pems_node *node,
                        struct graph_node_needs *needs) {
   const size_t size = node->inputs ? node->in->size : node->out->size;
-  needs->buffers = 2 * (block_size(node, size) + rounded(size));
+  needs->buffers = BLOCKS * (block_size(node, size) + rounded(size));
 }
 
 static char *block_at(const struct file_node *f, int i) {
   const size_t before = f->node.outputs ? f->spare : 0;
   return f->memory + (size_t)i * (f->block + f->spare) + before;
+}
+
+static size_t all_blocks(const struct file_node *f) {
+  return BLOCKS * (f->block + f->spare);
+}
+
+static int next_of(int i) {
+  return (i + 1) % BLOCKS;
 }
 
 static int file_begin(struct pems_node *node, int side) {
@@ -57,11 +72,11 @@ static int file_begin(struct pems_node *node, int side) {
   (void)side;
   f->block = block_size(node, size);
   f->spare = rounded(size);
-  f->memory = memory_get(&node->graph->memory, 2 * (f->block + f->spare));
+  f->memory = memory_get(&node->graph->memory, all_blocks(f));
   return f->memory ? 0
                    : stream_node_fail(node, ENOMEM,
                                       "buffers: %zu bytes: free some memory",
-                                      2 * (f->block + f->spare));
+                                      all_blocks(f));
 }
 
 static void start(struct file_node *f, int i, bool write, size_t n) {
@@ -96,9 +111,10 @@ static int wait(struct file_node *f, int i) {
 static void file_leave(struct pems_node *node, int side) {
   struct file_node *const f = file_of(node);
   (void)side;
-  wait(f, 0);
-  wait(f, 1);
-  memory_put(&node->graph->memory, f->memory, 2 * (f->block + f->spare));
+  for (int i = 0; i < BLOCKS; i++) {
+    wait(f, i);
+  }
+  memory_put(&node->graph->memory, f->memory, all_blocks(f));
   f->memory = NULL;
 }
 
@@ -149,16 +165,18 @@ static int source_begin(struct pems_node *node, int side) {
   if (code) {
     return code;
   }
-  read_ahead(f, 0);
-  f->now = 1;
+  for (int i = 0; i < BLOCKS - 1; i++) {
+    read_ahead(f, i);
+  }
+  f->now = BLOCKS - 1;
   return 0;
 }
 
-/* Moves the tail in front of the other block, and reads on behind it. */
+/* Moves the tail in front of the next block, and reads on behind the others. */
 static int source_lend(struct pems_node *node, const char **at, size_t *n) {
   struct file_node *const f = file_of(node);
   const size_t size = node->out->size;
-  const int old = f->now, new = !old;
+  const int old = f->now, new = next_of(old);
   *n = 0;
   if (!f->busy[new]) {
     return 0;
@@ -199,13 +217,22 @@ static int sink_space(struct pems_node *node, char **space, size_t *room) {
   return 0;
 }
 
-/* Writes the first n bytes of the block; what is beyond begins the other. */
+/* Where the file cannot be made longer now, the write itself will say why. */
+static void make_longer(struct file_node *f, size_t n) {
+  const uint64_t size = f->asked + LONGER * (uint64_t)f->block;
+  if (f->asked + n > f->made && !disk_file_expect(f->file, size, NULL)) {
+    f->made = size;
+  }
+}
+
+/* Writes the first n bytes of the block; what is beyond begins the next. */
 static int write_out(struct file_node *f, size_t n) {
-  const int old = f->now, new = !old;
+  const int old = f->now, new = next_of(old);
   const int code = wait(f, new);
   if (code) {
     return code;
   }
+  make_longer(f, n);
   f->used -= n;
   memcpy(block_at(f, new), block_at(f, old) + n, f->used);
   memset(block_at(f, old) + n, 0, rounded(n) - n);
@@ -224,7 +251,7 @@ static int sink_filled(struct pems_node *node, size_t n) {
 static int sink_end(struct pems_node *node) {
   struct file_node *const f = file_of(node);
   int code = f->used ? write_out(f, f->used) : 0;
-  for (int i = 0; i < 2 && !code; i++) {
+  for (int i = 0; i < BLOCKS && !code; i++) {
     code = wait(f, i);
   }
   return code;
