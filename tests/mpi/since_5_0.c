@@ -186,13 +186,20 @@ static void sessions(void) {
 /* Open MPI's own. */
 static void hints(void) {
   MPI_Session session;
-  MPI_Info info;
+  MPI_Info info, told;
+  char value[16] = "";
+  int flag = -1;
   MPI_Session_init(MPI_INFO_NULL, MPI_ERRORS_RETURN, &session);
   MPI_Info_create(&info);
   MPI_Info_set(info, "mpi_memory_alloc_kinds", "system");
+  MPI_Info_set(info, "mine", "yes");
   const int code = MPI_Session_set_info(session, info);
-  printf("rank %d: hints of a session: %d\n", rank, code);
   MPI_Info_free(&info);
+  MPI_Session_get_info(session, &told);
+  MPI_Info_get(told, "mine", sizeof(value) - 1, value, &flag);
+  printf("rank %d: hints of a session: %d, mine: %d, %s\n", rank, code, flag,
+         value);
+  MPI_Info_free(&told);
   MPI_Session_finalize(&session);
 }
 #else
