@@ -64,8 +64,20 @@ static ssize_t write_tagged(int fd, const char *bytes, size_t n) {
 }
 
 static bool is_tagged(int fd) {
-  return tagging && (fd == STDOUT_FILENO || fd == STDERR_FILENO) &&
-         !self_native() && vp_in_job();
+  if (self_native() || (fd != STDOUT_FILENO && fd != STDERR_FILENO)) {
+    return false;
+  }
+  return (tagging || (fd == STDERR_FILENO && self.vp->tags_errors)) &&
+         vp_in_job();
+}
+
+/* Of pems's program for Python, when nobody has caught an exception: what the
+   rank writes to stderr itself from now on. No header: that calls it only. */
+EXPORT void pems_api_tag_errors(void);
+void pems_api_tag_errors(void) {
+  if (!self_native()) {
+    self.vp->tags_errors = true;
+  }
 }
 
 /* Fortran's output, and what a program writes without a stream. */

@@ -98,6 +98,7 @@ struct vp {
   bool resumes;            /* it goes on where another process has stopped */
   bool destruct;           /* exit was exit, not _exit */
   bool line_begun[2];      /* on stdout and stderr: interpose/tag.h */
+  bool tags_errors;        /* what it writes to stderr has its rank */
   int status;              /* what it ended with */
   bool program_ended;      /* main returned, or exit was called */
   bool left_threads;       /* that its program started and that still run */

@@ -85,9 +85,28 @@ done
 # Status and errors.
 run 2 "$python" -c 'import sys; sys.exit(3)'
 [ $? -eq 3 ] || fail "sys.exit(3): another status"
-run 2 "$python" -c 'raise ValueError("wrong")'
+cat >raises.py <<'P'
+import sys, traceback
+try:
+    raise ValueError("caught")
+except ValueError:
+    sys.stderr.write(traceback.format_exc().replace("\n", "; ") + "\n")
+raise ValueError("wrong")
+P
+run 3 "$python" raises.py
 [ $? -eq 1 ] || fail "exception: another status"
-grep -q 'ValueError: wrong' err || fail "exception: no traceback: $(cat err)"
+# One rank may end the job before the others have said all.
+complete=
+for rank in 0 1 2; do
+  sed -n "s/^\[1,$rank]<stderr>://p" err >"of.$rank"
+  [ "$(sed -n '1p;$p' "of.$rank" | tr '\n' '|')" = \
+    "Traceback (most recent call last):|ValueError: wrong|" ] && complete=yes
+done
+[ -n "$complete" ] || fail "exception: no rank's whole traceback: $(cat err)"
+grep -v '^\[1,[012]]<stderr>:' err | grep -v '^Traceback.*ValueError: caught; $' |
+  grep -v '^pems: ' >other && fail "exception: lines without a rank: $(cat other)"
+grep -q '^Traceback.*ValueError: caught; $' err ||
+  fail "exception: what was caught is not as it was written: $(cat err)"
 run 2 "$python" nothing.py
 [ $? -eq 2 ] || fail "no script: another status"
 grep -q "can't open file.*nothing.py" err || fail "no script: $(cat err)"
@@ -145,6 +164,23 @@ else
     PEMS_TEST_EVICT_ALWAYS=1 run 4 $options "$python" sample_sort.py 50000 ||
       fail "sample sort $options: $(head -n 5 err)"
     sort out | diff wanted - >differ || fail "sample sort: $(head -n 5 differ)"
+  done
+  # There are no checkpoints of it: that is said, and it goes on.
+  for level in multiple single; do
+    case $level in
+    multiple) reason='it has threads, or MPI_THREAD_MULTIPLE' ;;
+    single) reason='it has opened libraries' ;;
+    esac
+    run 3 --pems-procs=1 "--pems-checkpoint=$work/ck,every=1" "$python" -c '
+import mpi4py, sys
+mpi4py.rc.thread_level = sys.argv[1]
+from mpi4py import MPI
+for i in range(3):
+    MPI.COMM_WORLD.Barrier()
+print("goes on")' $level || fail "checkpoint, $level: $(head -n 5 err)"
+    expect "checkpoint, $level" 3 "goes on"
+    grep -q "^pems: no checkpoint at .*: $reason: the job goes on\$" err ||
+      fail "checkpoint, $level: no reason: $(cat err)"
   done
 fi
 

@@ -3,11 +3,13 @@
 #include "context/image/image_file.h"
 
 #include "base/failure.h"
+#include "context/image/relocation.h"
 #include "os/traced.h"
 
 #include <errno.h>
 #include <stdbool.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 const Elf64_Phdr *image_file_segment(const struct image_file *f,
@@ -108,6 +110,18 @@ static uint64_t dynamic_value(const struct image_file *f, int64_t tag) {
   for (size_t i = 0; i < f->ndynamic; i++) {
     if (f->dynamic[i].d_tag == tag) {
       return f->dynamic[i].d_un.d_val;
+    }
+  }
+  return 0;
+}
+
+/* How many bytes are loaded from the file at vaddr and behind it. */
+static uint64_t loaded_at(const struct image_file *f, uint64_t vaddr) {
+  for (int i = 0; i < f->elf.nsegments; i++) {
+    const Elf64_Phdr *p = &f->elf.segment[i];
+    if (p->p_type == PT_LOAD && p->p_flags & PF_R && vaddr >= p->p_vaddr &&
+        vaddr - p->p_vaddr < p->p_filesz) {
+      return p->p_filesz - (vaddr - p->p_vaddr);
     }
   }
   return 0;
@@ -256,6 +270,29 @@ int image_read_relocations(struct image_file *f, struct pems_error *error) {
                                 "cannot read the relocations: %s: build it "
                                 "again",
                                 path);
+}
+
+static bool has_symbol(const struct image_file *f, const char *base,
+                       const Elf64_Rela *r) {
+  const uint64_t at = f->symbols + ELF64_R_SYM(r->r_info) * sizeof(Elf64_Sym);
+  if (at % _Alignof(Elf64_Sym) != 0 || loaded_at(f, at) < sizeof(Elf64_Sym)) {
+    return false;
+  }
+  const uint64_t name = f->names + ((const Elf64_Sym *)(base + at))->st_name;
+  const uint64_t n = loaded_at(f, name);
+  return n && memchr(base + name, '\0', n);
+}
+
+bool image_file_has_symbols(const struct image_file *f, const char *base) {
+  for (int t = 0; t < 2; t++) {
+    for (size_t i = 0; i < f->relocations[t].n; i++) {
+      const Elf64_Rela *r = &f->relocations[t].at[i];
+      if (relocation_is_symbol(r) && !has_symbol(f, base, r)) {
+        return false;
+      }
+    }
+  }
+  return true;
 }
 
 /* The data of a library that was linked without RELRO cannot be told from what

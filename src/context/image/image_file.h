@@ -59,6 +59,10 @@ int image_open_library(struct image_file **f, const char *path,
 /* Reads what is to be relocated. 0 or ENOEXEC. */
 int image_read_relocations(struct image_file *f, struct pems_error *error);
 
+/* Does each symbol that a relocation names lie in what is loaded of the file,
+   and its name to the end? `base`: where that is in memory. */
+bool image_file_has_symbols(const struct image_file *f, const char *base);
+
 /* The first segment of a type, or NULL. */
 const Elf64_Phdr *image_file_segment(const struct image_file *f, uint32_t type);
 

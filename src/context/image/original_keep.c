@@ -92,6 +92,17 @@ static bool is_same(const struct link_map *map, const struct image_file *f) {
   return false;
 }
 
+/* Of a damaged file, ld.so may have read the dynamic section at one place, and
+   image_open_library at another. */
+static bool is_sound(const struct link_map *map, const struct image_file *f) {
+  for (size_t i = 0; i <= f->ndynamic; i++) {
+    if (map->l_ld[i].d_tag != f->dynamic[i].d_tag) {
+      return false;
+    }
+  }
+  return image_file_has_symbols(f, (const char *)map->l_addr);
+}
+
 /* --- relocating once more --------------------------------------------------
 
    What ld.so has written where nobody else writes is taken from the loaded
@@ -188,6 +199,9 @@ static int find_file(struct original *o, struct pems_error *error) {
   o->own_file->original = (char *)o->map->l_addr;
   if (!is_same(o->map, o->own_file)) {
     return failure(error, EINVAL, "its file was replaced");
+  }
+  if (!is_sound(o->map, o->own_file)) {
+    return failure(error, EINVAL, "its file is damaged");
   }
   o->file = o->own_file;
   return 0;

@@ -26,6 +26,7 @@
 #include "mpi/rma/win_kept.h"
 #include "mpi/verify/deadlock.h"
 #include "mpi_abi/handle.h"
+#include "mpi_abi/refuse.h"
 #include "mpi_below/net.h"
 #include "mpi_below/watch.h"
 #include "net/am.h"
@@ -363,7 +364,10 @@ static void on_superstep(uintptr_t handle, bool moves) {
   const struct comm *const comm = comm_of((MPI_Comm)handle);
   if (is_of_all(comm) && checkpoint_ask_superstep(self.vp)) {
     superstep = moves ? comm : NULL;
+    /* Threads of one rank take turns here, too, as in the call itself. */
+    const bool entered = self.vp->shared && mpi_enter("a checkpoint");
     stop_here(stopped);
+    mpi_leave(entered);
   }
 }
 

@@ -150,6 +150,62 @@ START_TEST(a_file_that_was_replaced_is_refused) {
 }
 END_TEST
 
+/* The dynamic section of the file is not where ld.so finds it in memory. */
+static void bend(const char *path) {
+  FILE *const f = fopen(path, "r+b");
+  Elf64_Ehdr h;
+  Elf64_Phdr p;
+  ck_assert_ptr_nonnull(f);
+  ck_assert_uint_eq(fread(&h, sizeof(h), 1, f), 1);
+  long at = (long)h.e_phoff;
+  do {
+    ck_assert_int_eq(fseek(f, at, SEEK_SET), 0);
+    ck_assert_uint_eq(fread(&p, sizeof(p), 1, f), 1);
+    at += (long)sizeof(p);
+  } while (p.p_type != PT_DYNAMIC);
+  p.p_offset += sizeof(Elf64_Dyn);
+  ck_assert_int_eq(fseek(f, at - (long)sizeof(p), SEEK_SET), 0);
+  ck_assert_uint_eq(fwrite(&p, sizeof(p), 1, f), 1);
+  ck_assert_int_eq(fclose(f), 0);
+}
+
+START_TEST(a_file_that_says_two_things_is_refused) {
+  bend(in_dir("libinner.so"));
+  const int *const value = load("libinner.so", "value");
+  ck_assert_int_eq(code, EINVAL);
+  ck_assert_str_eq(error.text, "its file is damaged");
+  expect_refused(value);
+}
+END_TEST
+
+/* Where a table would end behind what is loaded. */
+START_TEST(symbols_and_their_names_lie_in_the_file) {
+  (void)load("libinner.so", "value");
+  struct image_file *const f = kept->own_file;
+  const char *const base = (const char *)kept->map->l_addr;
+  uint64_t *const table[] = {&f->symbols, &f->names};
+  ck_assert(image_file_has_symbols(f, base));
+  for (int i = 0; i < 2; i++) {
+    const uint64_t was = *table[i];
+    for (int j = 0; j < 3; j++) {
+      *table[i] = j == 0 ? f->high : j == 1 ? 1UL << 40 : -was;
+      ck_assert_msg(!image_file_has_symbols(f, base), "%d, %d", i, j);
+    }
+    *table[i] = was;
+  }
+  f->symbols++;
+  ck_assert(!image_file_has_symbols(f, base));
+  f->symbols--;
+  Elf64_Rela *const r = f->relocations[0].at;
+  size_t i = 0;
+  for (; i < f->relocations[0].n && !ELF64_R_SYM(r[i].r_info); i++) {
+  }
+  ck_assert_uint_lt(i, f->relocations[0].n);
+  r[i].r_info += ELF64_R_INFO(1UL << 24, 0);
+  ck_assert(!image_file_has_symbols(f, base));
+}
+END_TEST
+
 static void take_away(void) {
   ck_assert_int_eq(unlink(in_dir("libinner.so")), 0);
 }
@@ -215,6 +271,8 @@ int main(void) {
                                 they_are_relocated_anew,
                                 they_are_relocated_anew_with_small_tables,
                                 a_file_that_was_replaced_is_refused,
+                                a_file_that_says_two_things_is_refused,
+                                symbols_and_their_names_lie_in_the_file,
                                 a_file_that_is_gone_is_refused,
                                 what_is_used_is_kept_or_refused,
                                 they_are_kept_or_refused,
