@@ -612,6 +612,7 @@ static const struct way {
     {&policy_alternate, SWAPIN_EAGER, TRACK_AUTO, COMPRESS_NONE},
     {&policy_id, SWAPIN_LAZY, TRACK_ASYNC, COMPRESS_NONE},
     {&policy_alternate, SWAPIN_AUTO, TRACK_ASYNC, COMPRESS_NONE},
+    {&policy_id, SWAPIN_AUTO, TRACK_AUTO, COMPRESS_NONE},
     {&policy_alternate, SWAPIN_PAGES, TRACK_ASYNC, COMPRESS_NONE},
     {&policy_alternate, SWAPIN_EAGER, TRACK_ASYNC, COMPRESS_FAST},
     {&policy_id, SWAPIN_EAGER, TRACK_FAULT, COMPRESS_SMALL},
