@@ -66,11 +66,11 @@ int resume_save(struct vp *vp, struct resume *at, struct checkpoint_out *o,
   const uint64_t sp = stack_pointer(&at->at);
   const uint64_t begin = (uintptr_t)vp->stack_begin;
   const struct context_stack *const s = &vp->context->stack;
-  if (s->low && s->from != (char *)at->from) {
-    return failure(error, ENOTSUP, "it calls MPI from a callback");
-  }
   if (sp < (uintptr_t)vp->stack || sp >= begin) {
     return failure(error, ENOTSUP, "it runs on a stack of its program's own");
+  }
+  if (s->low && s->from != (char *)at->from) {
+    return failure(error, ENOTSUP, "it calls MPI from a callback");
   }
   note(vp, at);
   int code = context_save_homes(vp->context, &at->homes, error);

@@ -213,6 +213,9 @@ static void give(void) {
     munmap(page, 4096);
   } else if (is("locale")) {
     freelocale(other_locale);
+  } else if (is("text")) {
+    fclose(other);
+    free(written);
   } else if (is("process")) {
     pclose(other);
   } else if (is("pipe")) {

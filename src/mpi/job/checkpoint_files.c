@@ -9,11 +9,13 @@
 #include <dirent.h>
 #include <errno.h>
 #include <limits.h>
+#include <link.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 enum { FIRST = 3, MOST = 4096 };
@@ -82,6 +84,20 @@ static bool is_program(int fd, const char *path, const char *dir) {
          !(n > end && strcmp(path + n - end, deleted) == 0);
 }
 
+/* Of a plug-in that a rank has opened, pems has the file. */
+static bool is_loaded(int fd) {
+  struct stat open, file;
+  bool found = false;
+  if (fstat(fd, &open) != 0) {
+    return false;
+  }
+  for (const struct link_map *m = _r_debug.r_map; m && !found; m = m->l_next) {
+    found = *m->l_name && stat(m->l_name, &file) == 0 &&
+            file.st_dev == open.st_dev && file.st_ino == open.st_ino;
+  }
+  return found;
+}
+
 static int compare(const char *name, bool writes, void *path) {
   (void)writes;
   return strcmp(name, path) == 0;
@@ -99,7 +115,8 @@ static bool is_of_mpi(const char *path) {
 static int look(int fd, const char *path, void *arg) {
   const struct wanted *const w = arg;
   return (fd < MOST && known[fd]) || descriptor_is_known(fd) ||
-                 !is_program(fd, path, w->dir) || is_of_mpi(path)
+                 !is_program(fd, path, w->dir) || is_of_mpi(path) ||
+                 is_loaded(fd)
              ? 0
              : failure(w->error, ENOTSUP, "a file is open: %s", path);
 }

@@ -8,7 +8,8 @@
 /* What is open now is not the program's. */
 void checkpoint_files_note(void);
 /* 0, or ENOTSUP with *error filled in: something is open that was not then, and
-   does not lie in `dir`, nor is a socket, which may be MPI's. */
+   does not lie in `dir`, nor is a socket, which may be MPI's, or a library that
+   is loaded. */
 int checkpoint_files_check(const char *dir, struct pems_error *error);
 
 #endif

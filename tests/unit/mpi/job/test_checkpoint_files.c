@@ -3,6 +3,7 @@
 #define _GNU_SOURCE
 #include "mpi/job/checkpoint_files.h"
 
+#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -72,6 +73,10 @@ START_TEST(what_is_no_rank_s_is_not) {
   const int in_shelf = open("shelf", O_RDWR | O_CREAT, 0600);
   const int removed = open("scratch", O_RDWR | O_CREAT, 0600);
   unlink("scratch");
+  Dl_info libc;
+  ck_assert_int_ne(dladdr((void *)strlen, &libc), 0);
+  const int loaded = open(libc.dli_fname, O_RDONLY);
+  ck_assert_int_ge(loaded, 0);
   self.vp = &vp;
   const int of_rank = descriptor_take(open("rank", O_RDWR | O_CREAT, 0600));
   self.vp = NULL;
@@ -82,7 +87,7 @@ START_TEST(what_is_no_rank_s_is_not) {
   ck_assert_int_eq(checkpoint_files_check(shelf, &error), ENOTSUP);
   ck_assert_ptr_nonnull(strstr(error.text, "/rank"));
   close(copy);
-  const int all[] = {of_mpi, memory, in_shelf, removed, of_rank};
+  const int all[] = {of_mpi, memory, in_shelf, removed, loaded, of_rank};
   for (size_t i = 0; i < sizeof(all) / sizeof(*all); i++) {
     close(all[i]);
   }
