@@ -230,6 +230,7 @@ EM_TESTS = \
   tests/em/fuzz.sh \
   tests/em/inside.sh \
   tests/em/keys.sh \
+  tests/em/levels.sh \
   tests/em/lines.sh \
   tests/em/pqueue.sh \
   tests/em/progress.sh \

@@ -42,9 +42,17 @@ namespace detail {
   throw error(code, text);
 }
 
+// No error: its text, which is long, is not set to 0 for each call.
+struct no_error : pems_error {
+  no_error() noexcept {
+    code = 0;
+    text[0] = '\0';
+  }
+};
+
 // A call with a pems_error as its last argument: throws if it fails.
 template <class F> void call(F &&f) {
-  pems_error e{};
+  no_error e;
   if (const int code = f(&e); code != 0) {
     e.code = e.code ? e.code : code;
     throw error(e);
@@ -74,7 +82,7 @@ public:
   }
   // f is a call of the library that may have called guard.
   template <class F> void call(F &&f) {
-    pems_error e{};
+    no_error e;
     const int code = f(&e);
     if (const std::exception_ptr first = take()) {
       std::rethrow_exception(first);

@@ -94,7 +94,7 @@ public:
   // not be empty.
   const T &top() {
     if (!top_) {
-      pems_error e{};
+      detail::no_error e;
       top_ = shown(pems_pqueue_top(get(), &e), e);
     }
     return *top_;
@@ -291,7 +291,7 @@ public:
 
   // The first record before the limit, or NULL.
   const T *top() {
-    pems_error e{};
+    detail::no_error e;
     const void *const r = pems_pqueue_limit_top(queue_->get(), &e);
     return r || e.code ? queue_->shown(r, e) : nullptr;
   }

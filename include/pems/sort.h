@@ -124,10 +124,11 @@ void pems_sort_check_piece(struct pems_sort_check *check,
 /* --- an array in memory --- */
 
 /* Bytes of work memory for pems_sort_array: 0 for records of 4, 8 or 16 bytes
-   with a key, unless a stable sort is requested and the record is larger than
-   its key; otherwise at most 16 per record, or half of the records, and at
-   least 64 KiB or one record. SIZE_MAX if there are too many records or the
-   record description is invalid. Thread-safe. */
+   with a key, and of 24 or 32 with one of 8 at a multiple of 8, unless a stable
+   sort is requested and the record is larger than its key; otherwise at most 16
+   per record, or half of the records, and at least 64 KiB or one record.
+   SIZE_MAX if there are too many records or the record description is invalid.
+   Thread-safe. */
 size_t pems_sort_array_work(size_t n, const struct pems_record *record);
 /* Sorts n records in memory in the calling thread, with the kernel that sorters
    use for a run; input in ascending or descending order is recognised.

@@ -265,6 +265,17 @@ if small tiny && small tiny_out; then
       tiny_out/result <$from >stdout.txt 2>stderr.txt
     one_line "a full disk for what was pushed" 'No space left'
   done
+  # Lines and tables: what they are sorted on is full, and where they go to.
+  head -c 3000000 /dev/urandom | od -An -tx1 -w30 | tr -d ' ' >text
+  for kind in --lines '--csv -k1' '--lines -u -n --compress-program=lz4'; do
+    # shellcheck disable=SC2086
+    refused 2 'tiny|No space' $kind -S1M --parallel=2 -T tiny text \
+      -o out/result
+    # shellcheck disable=SC2086
+    refused 2 'tiny_out/result: .*(No space|needs)' $kind -S1M --parallel=2 \
+      -T "$disk" text -o tiny_out/result
+  done
+  rm text
   cmp -s old tiny_out/result || fault "a full disk: the old output has changed"
   [ "$(ls -A tiny_out)" = result ] || fault "a full disk: $(ls -A tiny_out)"
   [ -z "$(ls -A tiny)" ] || fault "full scratch space: $(ls -A tiny)"

@@ -137,18 +137,27 @@ checks 0 '' '' -c
 if sort --version 2>stderr.txt | grep -q 'GNU coreutils'; then
   mkdir locales
   set -- C C.UTF-8
-  for locale in en_US de_DE; do
+  PEMS_COLLATE=$work/collate.so
+  ${REAL_CC:-cc} -O1 -shared -fPIC -o "$PEMS_COLLATE" \
+    "$top/tests/em/collate.c" || exit 1
+  rules='en_US de_DE'
+  LD_PRELOAD=$PEMS_COLLATE "$gsort" one >stdout.txt 2>stderr.txt || {
+    echo "locales with rules: not tested: $(head -n 1 stderr.txt)"
+    PEMS_COLLATE='' rules=''
+  }
+  for locale in $rules; do
     localedef -i $locale -f UTF-8 "locales/$locale.UTF-8" 2>stderr.txt &&
       set -- "$@" "$locale.UTF-8"
   done
-  [ $# -gt 2 ] || echo "no locale with rules: $(cat stderr.txt): install locales"
+  [ $# -gt 2 ] || [ -z "$rules" ] ||
+    echo "no locale with rules: $(cat stderr.txt): install locales"
   LOCPATH=$work/locales
   PEMS_CODECS=
   for codec in lz4 zstd; do
     "$gsort" --compress-program=$codec one >stdout.txt 2>stderr.txt &&
       PEMS_CODECS="$PEMS_CODECS $codec"
   done
-  export LOCPATH PEMS_CODECS
+  export LOCPATH PEMS_CODECS PEMS_COLLATE
   count=${PEMS_TEST_LONG:+10000}
   ${PERL:-perl} "$top/tests/em/lines_fuzz.pl" "${count:-200}" \
     "${PEMS_SEED:-1}" "$gsort" "$@" >stdout.txt 2>stderr.txt ||
@@ -201,6 +210,14 @@ echo 'the old output' >old
 cp old out/result
 refuses 'input file: missing: No such file' one missing -o out/result
 refuses 'input file: missing: No such file' -m one missing
+# Which cannot be read, but opened, among others.
+for file in out /proc/self/mem; do
+  refuses "$file: .*(Is a directory|Input/output error)" one $file two \
+    -o out/result
+  refuses "$file: .*(Is a directory|Input/output error)" -m one $file two \
+    -o out/result
+  refuses "$file: .*(Is a directory|Input/output error)" -c $file
+done
 refuses 'Is a directory' one out
 refuses 'output file: out/no/x: No such' one -o out/no/x
 refuses 'output: b: given before as a' -o a -o b one

@@ -6,8 +6,9 @@
 # so that many lines are equal in part; memory is so small that most sorts write
 # runs. There are no NaNs: coreutils 9.1 compares them by bytes that are not set.
 # Outputs and exit statuses must be those of GNU sort; for -R, which is
-# random, lines must be the same and equal keys adjacent. Prints the number of
-# comparisons, or the first differences and how to repeat them.
+# random, lines must be the same and equal keys adjacent. PEMS_COLLATE is a library
+# that both are run with (collate.c). Prints the number of comparisons, or the first
+# differences and how to repeat them.
 use strict;
 use warnings;
 
@@ -29,7 +30,7 @@ my @words = (
   'file1.tar.gz', 'v1.0~rc1', 'v1.0', 'v1.0a', 'a~', '.', '..', '.hidden',
   '..x', 'a.b.c', 'a1b2', 'a01b2', 'a00', '-', '_', '!', '"q"', "\x01", "\x7f",
   "caf\xc3\xa9", "cafe", "\xc3\x89t\xc3\xa9", "\xc3\xa4", "z", "\xe6\x97\xa5",
-  "\xff\xfe", "\xc3", 'co-op', 'coop', 'CO-OP', 'r\xc3\xb4le', 'role',
+  "\xff\xfe", "\xc3", 'co-op', 'coop', 'CO-OP', 't\xc3\xb4le', 'tole',
 );
 
 sub word {
@@ -144,6 +145,7 @@ sub run {
     open STDIN, '<', $in or die "$in: $!";
     open STDOUT, '>', $out or die "$out: $!";
     open STDERR, '>', "$out.err" or die "$out.err: $!";
+    $ENV{LD_PRELOAD} = $ENV{PEMS_COLLATE} if $ENV{PEMS_COLLATE};
     exec @command or exit 127;
   }
   waitpid $pid, 0;

@@ -294,6 +294,53 @@ static inline void check_merge(const struct kernel *kernel,
   native_free(want);
 }
 
+static size_t bytes_sorted; /* of a record, for by_bytes */
+
+static inline int by_bytes(const void *a, const void *b) {
+  return memcmp(a, b, bytes_sorted);
+}
+
+/* As often as before, whatever the order. */
+static inline void check_all_there(char *got, const char *want, size_t n,
+                                   size_t size) {
+  char *const copy = native_alloc(n * size + 1);
+  memcpy(copy, want, n * size);
+  bytes_sorted = size;
+  qsort(got, n, size, by_bytes);
+  qsort(copy, n, size, by_bytes);
+  ck_assert_int_eq(memcmp(got, copy, n * size), 0);
+  native_free(copy);
+}
+
+/* Sorts halves that are merged: all records are there, with what is beside
+   their keys. */
+static inline void check_payload(const struct kernel *kernel,
+                                 const struct pems_record *r, enum keys keys,
+                                 size_t n) {
+  ck_assert(kernel->fits(r));
+  char *const records = make_records(r, keys, n);
+  char *const sorted = native_alloc(n * r->size + 1);
+  char *const out = native_alloc(n * r->size + 1);
+  memcpy(sorted, records, n * r->size);
+  char *const stored = kernel_sorted(kernel, r, 2, sorted, n);
+  const size_t half = n / 2;
+  const struct kernel_piece piece[] = {
+      {stored, half}, {stored + half * r->size, n - half}, {NULL, 0}};
+  char *const work = native_aligned(64, kernel->merge_work(r, 3) + 64);
+  kernel->merge(r, piece, 3, out, work, 1);
+  for (size_t i = 1; i < n; i++) {
+    if (reference_order(r, out + (i - 1) * r->size, out + i * r->size) > 0) {
+      ck_abort_msg("record %zu of %zu is before the last", i, n);
+    }
+  }
+  check_all_there(out, records, n, r->size);
+  native_free(work);
+  native_free(stored);
+  native_free(out);
+  native_free(sorted);
+  native_free(records);
+}
+
 /* Every type of key that fits, both orders, at the beginning and the end. */
 static inline void check_types(const struct kernel *kernel, size_t size,
                                void (*check)(const struct kernel *,

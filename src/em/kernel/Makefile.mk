@@ -1,6 +1,8 @@
 libpemsem_la_SOURCES += \
+  src/em/kernel/digits_sort.h \
   src/em/kernel/kernel.h \
   src/em/kernel/kernel_compiled.c \
+  src/em/kernel/kernel_digits.c \
   src/em/kernel/kernel_pointer.c \
   src/em/kernel/kernel_tree.c \
   src/em/kernel/kernel_word.c \
@@ -48,6 +50,7 @@ libpems_cgm_a_SOURCES += \
 
 UNIT_TESTS += \
   tests/unit/em/kernel/test_kernel_compiled \
+  tests/unit/em/kernel/test_kernel_digits \
   tests/unit/em/kernel/test_kernel_pointer \
   tests/unit/em/kernel/test_kernel_tree \
   tests/unit/em/kernel/test_kernel_word \

@@ -6,8 +6,9 @@
 
 #include "base/failure.h"
 
-const struct kernel *const kernels[] = {&kernel_word, &kernel_pointer,
-                                        &kernel_compiled, &kernel_tree, NULL};
+const struct kernel *const kernels[] = {&kernel_word,    &kernel_digits,
+                                        &kernel_pointer, &kernel_compiled,
+                                        &kernel_tree,    NULL};
 
 const struct kernel *kernel_find(const struct pems_record *r,
                                  const char *name) {

@@ -5,6 +5,7 @@
 #include "em/kernel/kernel.h"
 
 extern const struct kernel kernel_compiled;
+extern const struct kernel kernel_digits;
 extern const struct kernel kernel_pointer;
 extern const struct kernel kernel_tree;
 extern const struct kernel kernel_word;

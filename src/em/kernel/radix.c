@@ -55,6 +55,19 @@ static void sum_up(uint32_t *count, size_t n) {
 #define NAME(x) x##_low
 #include "em/kernel/radix_words.h"
 
+#define WORD struct radix_24
+#define KEY uint64_t
+#define KEY_OF(x) ((x).key)
+#define ROOM 2048
+#define NAME(x) x##_24
+#include "em/kernel/radix_words.h"
+
+#define WORD struct radix_32
+#define KEY uint64_t
+#define KEY_OF(x) ((x).key)
+#define NAME(x) x##_32
+#include "em/kernel/radix_words.h"
+
 void radix_u16(void *words, size_t n) {
   sort_all_u16(words, n);
 }
@@ -69,6 +82,14 @@ void radix_u64(void *words, size_t n) {
 
 void radix_u128_high(void *words, size_t n) {
   sort_all_high(words, n);
+}
+
+void radix_24(void *records, size_t n) {
+  sort_all_24(records, n);
+}
+
+void radix_32(void *records, size_t n) {
+  sort_all_32(records, n);
 }
 
 /* By the higher halves first: few are equal, mostly, and numbers of one

@@ -27,4 +27,15 @@ void radix_u128(void *words, size_t n);
 /* By the higher 64 bits only; equal ones in any order. */
 void radix_u128_high(void *words, size_t n);
 
+/* Records of 24 and 32 bytes, by the number in the first 8; equal ones in any
+   order. */
+struct radix_24 {
+  uint64_t key, rest[2];
+} __attribute__((packed, may_alias));
+struct radix_32 {
+  uint64_t key, rest[3];
+} __attribute__((packed, may_alias));
+void radix_24(void *records, size_t n);
+void radix_32(void *records, size_t n);
+
 #endif

@@ -1,16 +1,20 @@
 /* A template: include it with WORD, a type of word, and NAME(x), the name of
    x for it; and where words are ordered by a part of them, KEY, an unsigned
-   type, and KEY_OF(x), that part of a word x. See radix.h. */
+   type, and KEY_OF(x), that part of a word x. ROOM is how many words fit in the
+   room, where that is no power of two. See radix.h. */
 
 #ifndef KEY
 #define KEY WORD
 #define KEY_OF(x) (x)
 #endif
+#ifndef ROOM
+#define ROOM (RADIX_ROOM / sizeof(WORD))
+#endif
 
 typedef WORD NAME(word) __attribute__((aligned(1), may_alias));
 
 /* Words that fit in the room. */
-enum { NAME(MOST) = RADIX_ROOM / sizeof(WORD) };
+enum { NAME(MOST) = ROOM };
 
 /* Keys from `least` on that differ in their lowest bits only. */
 typedef struct {
@@ -396,3 +400,4 @@ static __attribute__((noinline)) void NAME(sort_all)(NAME(word) * a, size_t n) {
 #undef NAME
 #undef KEY
 #undef KEY_OF
+#undef ROOM

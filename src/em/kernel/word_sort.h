@@ -1,5 +1,6 @@
 /* A template, like word_form.h, and to be included after it: sorting in
-   parallel and in place.
+   parallel and in place. Where words are ordered by a part of them, with KEY
+   and KEY_OF as in radix_words.h, and SORT_KEYS(keys, n).
 
    All members of the team split parts in two around pivots taken from samples,
    first all of them one part together, then each its own, until there are a few
@@ -7,12 +8,18 @@
    Words equal to the pivot go to the left. Where the parts are sorted by
    quicksort, the splits are those that it would have done itself. */
 
+#ifndef KEY
+#define KEY WORD
+#define KEY_OF(x) (x)
+#define SORT_KEYS(keys, n) NAME(word_sort)(keys, n)
+#endif
+
 enum { NAME(SAMPLE) = 512 };
 
 /* A part of the words, between others that are lower and higher. */
 typedef struct {
   size_t begin, end;
-  WORD pivot;
+  KEY pivot;
   int whole;         /* not to be split any more */
   int share, shares; /* the first, and how many there are */
 } NAME(part);
@@ -88,10 +95,10 @@ static void NAME(encode_share)(void *arg, int i, int member) {
   (void)member;
   NAME(encode)(s->form, a + begin, end - begin);
   size_t up = begin + 1, down = begin + 1;
-  while (up < end && a[up - 1] <= a[up]) {
+  while (up < end && KEY_OF(a[up - 1]) <= KEY_OF(a[up])) {
     up++;
   }
-  while (down < end && a[down - 1] >= a[down]) {
+  while (down < end && KEY_OF(a[down - 1]) >= KEY_OF(a[down])) {
     down++;
   }
   if (up < end) {
@@ -110,7 +117,7 @@ static int NAME(in_order)(const NAME(sorting) * s, int reverse) {
   }
   for (int i = 1; i < s->shares; i++) {
     const size_t at = NAME(cut_even)(0, s->n, i, s->shares);
-    const WORD a = s->words[at - 1], b = s->words[at];
+    const KEY a = KEY_OF(s->words[at - 1]), b = KEY_OF(s->words[at]);
     if (reverse ? a < b : a > b) {
       return 0;
     }
@@ -137,16 +144,16 @@ static void NAME(reverse_share)(void *arg, int i, int member) {
 /* A word of the sample near its median that another is above, so that neither
    side will be empty; 0 if they are all equal. */
 static int NAME(choose_pivot)(const NAME(word) * a, NAME(part) * p) {
-  WORD sample[NAME(SAMPLE)];
+  KEY sample[NAME(SAMPLE)];
   const size_t n = p->end - p->begin;
   uint64_t random = n * 0x9e3779b97f4a7c15u + 1;
   for (int i = 0; i < NAME(SAMPLE); i++) {
     random ^= random << 13;
     random ^= random >> 7;
     random ^= random << 17;
-    sample[i] = a[p->begin + (size_t)((word_wide)random * n >> 64)];
+    sample[i] = KEY_OF(a[p->begin + (size_t)((word_wide)random * n >> 64)]);
   }
-  NAME(word_sort)(sample, NAME(SAMPLE));
+  SORT_KEYS(sample, NAME(SAMPLE));
   const int middle = NAME(SAMPLE) / 2 - 1;
   for (int d = 0; d <= middle; d++) {
     for (int side = 0; side < 2; side++) {

@@ -15,6 +15,7 @@ static int fail(struct pems_pqueue *q, const struct pems_error *e,
   if (!q->failed) {
     q->error = *e;
     q->failed = e->code;
+    q->sure = 0;
   }
   if (error) {
     *error = q->error;
@@ -349,10 +350,25 @@ int pems_pqueue_limit_begin(struct pems_pqueue *queue, const void *limit,
   return end(q, failed, &e, error);
 }
 
+/* The record at the front of the extract buffer is the first. */
+static void hold_sure(struct pems_pqueue *q) {
+  struct pqueue_buffer *const b = &q->buffer;
+  record_copy(q->held, b->at, pq_size(q));
+  b->at += pq_size(q);
+  b->n--;
+  b->open -= b->open > 0;
+  q->sure--;
+  q->holds = true;
+}
+
 /* Takes the first record out if it is before the limit: pushes would move it,
    or bring others that are equal before it. */
 static int hold_first(struct pems_pqueue *q, struct pems_error *error) {
   struct pems_error e;
+  if (q->sure > 0 && !q->holds) {
+    hold_sure(q);
+    return 0;
+  }
   int failed = begin(q, PQ_LIMIT, error);
   if (failed || q->holds) {
     return failed;
@@ -364,9 +380,11 @@ static int hold_first(struct pems_pqueue *q, struct pems_error *error) {
       record_order_compare(&q->order, q->first, q->limit) >= 0) {
     return failed;
   }
+  const size_t sure = pqueue_top_sure(q, q->limit);
   memcpy(q->held, q->first, pq_size(q));
   pqueue_top_pop(q);
   q->holds = true;
+  q->sure = sure > 0 ? sure - 1 : 0;
   return 0;
 }
 
@@ -421,6 +439,7 @@ int pems_pqueue_limit_end(struct pems_pqueue *queue, struct pems_error *error) {
   }
   q->mode = PQ_SINGLE;
   q->top = PQ_UNKNOWN;
+  q->sure = 0;
   if (q->holds) {
     failed = pqueue_push(q, q->held, 1, &e);
   }

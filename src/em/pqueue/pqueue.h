@@ -29,6 +29,7 @@ struct pqueue_area {
   size_t n;
   size_t heap;
   size_t seen, least;
+  bool sorted; /* in place: only to be written, or to be an array, now */
   int copying; /* threads that have a place and are not done copying */
 };
 
@@ -103,6 +104,7 @@ struct pems_pqueue {
   uint64_t head_added; /* when so many had come */
   char *held;  /* before a limit: the first record, if it was looked at */
   bool holds;  /* whether it was */
+  size_t sure; /* of the extract buffer, so many that come next before it */
   char *limit; /* in the user's form, and stored */
   char *limit_stored;
   char *least_stored; /* of the area */
@@ -134,10 +136,9 @@ bool pqueue_area_to_array(struct pems_pqueue *q);
 /* Whether they lie in order, as stored records, or did so the other way round:
    then they need no sorting. They must go somewhere else now. */
 bool pqueue_area_in_order(struct pems_pqueue *q);
-/* Sorts them; what that means is up to the kernel. */
+/* Sorts them, unless they are sorted; what that means is up to the kernel. */
 void pqueue_area_sort_records(struct pems_pqueue *q);
-/* Copies [first, first + n) of those sorted by a kernel that emits, with the
-   team. */
+/* Copies [first, first + n) of those sorted, with the team. */
 void pqueue_area_emit(struct pems_pqueue *q, size_t first, size_t n, char *out);
 /* They are gone. */
 void pqueue_area_forget(struct pems_pqueue *q);
@@ -243,6 +244,9 @@ int pqueue_top_find(struct pems_pqueue *q, enum pqueue_top_area area,
                     struct pems_error *error);
 /* Removes the first record, which is known and exists. */
 void pqueue_top_pop(struct pems_pqueue *q);
+/* How many records come out of the extract buffer, one after the other, before
+   `limit`, if nothing is moved; the first record is known. */
+size_t pqueue_top_sure(const struct pems_pqueue *q, const char *limit);
 /* As extract, one by one; `limit` in the user's form. */
 int pqueue_top_take(struct pems_pqueue *q, char *out, size_t max,
                     const char *limit, size_t *n, struct pems_error *error);

@@ -131,9 +131,15 @@ static void emit_part(void *arg, int part, int member) {
   const struct pems_pqueue *const q = e->q;
   const size_t begin = part_begin(e->n, e->parts, part);
   const size_t end = part_begin(e->n, e->parts, part + 1);
+  const size_t first = e->first + begin, n = end - begin;
+  char *const out = e->out + begin * pq_size(q);
   (void)member;
-  q->s.kernel->emit(&q->s.o.record, q->area.base, q->area.n, work_of(q),
-                    e->first + begin, end - begin, e->out + begin * pq_size(q));
+  if (q->s.kernel->emit) {
+    q->s.kernel->emit(&q->s.o.record, q->area.base, q->area.n, work_of(q),
+                      first, n, out);
+  } else {
+    memcpy(out, q->area.base + first * pq_size(q), n * pq_size(q));
+  }
 }
 
 void pqueue_area_emit(struct pems_pqueue *q, size_t first, size_t n,
@@ -207,8 +213,11 @@ bool pqueue_area_in_order(struct pems_pqueue *q) {
 }
 
 void pqueue_area_sort_records(struct pems_pqueue *q) {
-  q->s.kernel->sort(&q->s.o.record, q->s.team, q->area.base, q->area.n,
-                    work_of(q));
+  if (q->area.n && !q->area.sorted) {
+    q->s.kernel->sort(&q->s.o.record, q->s.team, q->area.base, q->area.n,
+                      work_of(q));
+    q->area.sorted = !q->s.kernel->emit;
+  }
 }
 
 /* The sorted beginning becomes an array; the area goes on behind it. */
@@ -232,6 +241,7 @@ static void split(struct pems_pqueue *q) {
 void pqueue_area_forget(struct pems_pqueue *q) {
   struct pqueue_area *const a = &q->area;
   a->n = a->heap = a->seen = a->least = 0;
+  a->sorted = false;
 }
 
 /* A range for n bytes, for which the area may become smaller. */

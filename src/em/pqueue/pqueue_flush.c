@@ -369,14 +369,18 @@ static void check_buffer(struct pems_pqueue *q) {
 
 int pqueue_flush_area(struct pems_pqueue *q, struct pems_error *error) {
   struct run run = {0};
+  const bool whole = q->s.plan.block % pq_size(q) == 0;
   check_buffer(q);
+  /* While the last one is still being written. */
+  if (whole && !q->s.kernel->emit) {
+    pqueue_area_sort_records(q);
+  }
   int failed = pqueue_flush_finish(q, error);
   q->top = PQ_UNKNOWN;
   if (failed || q->area.n == 0) {
     return failed;
   }
-  const bool ordered = pqueue_area_in_order(q);
-  const bool whole = q->s.plan.block % pq_size(q) == 0;
+  const bool ordered = q->area.sorted || pqueue_area_in_order(q);
   if (!whole || (q->s.kernel->emit && !ordered)) {
     failed = write_emitted(q, &run, error);
     if (failed) {

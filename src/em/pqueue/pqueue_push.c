@@ -9,6 +9,8 @@
 #include "os/clock.h"
 #include "os/lock.h"
 
+/* Bytes of records that are copied here, without a call. */
+#define SMALL ((size_t)128)
 /* Bytes that are worth waking threads to copy them. */
 #define MUCH ((size_t)1 << 20)
 /* An area that has at least this share of the memory is an external array of
@@ -45,6 +47,7 @@ static bool is_large(const struct pems_pqueue *q) {
 static int renew(struct pems_pqueue *q, struct pems_error *error) {
   struct pqueue_area *const a = &q->area;
   const uint64_t begin = clock_ns();
+  q->sure = 0;
   int failed = pqueue_make_slot(q, error);
   if (!failed && a->n) {
     failed =
@@ -100,6 +103,10 @@ int pqueue_push(struct pems_pqueue *q, const void *records, size_t n,
                 struct pems_error *error) {
   struct pqueue_area *const a = &q->area;
   const char *from = records;
+  if (n == 1 && a->n < a->room && q->mode != PQ_BULK && pq_size(q) <= SMALL) {
+    record_copy(a->base + a->n++ * pq_size(q), from, pq_size(q));
+    return 0;
+  }
   while (n > 0 && !q->failed) {
     if (a->n < a->room) {
       const size_t at = a->n;

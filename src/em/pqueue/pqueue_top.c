@@ -99,6 +99,23 @@ void pqueue_top_pop(struct pems_pqueue *q) {
   q->top = PQ_UNKNOWN;
 }
 
+size_t pqueue_top_sure(const struct pems_pqueue *q, const char *limit) {
+  const struct pems_record *const r = &q->s.o.record;
+  const struct pqueue_buffer *const b = &q->buffer;
+  const size_t seen = q->s.kernel->decode ? b->open : b->n;
+  if (q->top != PQ_BUFFER) {
+    return 0;
+  }
+  const size_t before = record_rank(r, b->at, seen, limit, 0);
+  const int first = memory_arrays_first(&q->arrays);
+  if (first < 0) {
+    return before;
+  }
+  const char *const head =
+      q->s.kernel->decode ? q->head : q->arrays.array[first].at;
+  return record_rank(r, b->at, before, head, 1);
+}
+
 /* Finds the first record if it is not known; *there: it exists and is before
    the limit. */
 static int look(struct pems_pqueue *q, const char *limit, bool *there,

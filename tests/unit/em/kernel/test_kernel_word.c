@@ -37,51 +37,6 @@ END_TEST
 
 /* --- records with something beside the key --- */
 
-static size_t bytes_sorted; /* of a record, for by_bytes */
-
-static int by_bytes(const void *a, const void *b) {
-  return memcmp(a, b, bytes_sorted);
-}
-
-/* As often as before, whatever the order. */
-static void check_all_there(char *got, const char *want, size_t n,
-                            size_t size) {
-  char *const copy = native_alloc(n * size + 1);
-  memcpy(copy, want, n * size);
-  bytes_sorted = size;
-  qsort(got, n, size, by_bytes);
-  qsort(copy, n, size, by_bytes);
-  ck_assert_int_eq(memcmp(got, copy, n * size), 0);
-  native_free(copy);
-}
-
-/* Keys at every place of a record, of every kind, with a payload. */
-static void check_payload(const struct pems_record *r, enum keys keys,
-                          size_t n) {
-  ck_assert(kernel_word.fits(r));
-  char *const records = make_records(r, keys, n);
-  char *const sorted = native_alloc(n * r->size + 1);
-  char *const out = native_alloc(n * r->size + 1);
-  memcpy(sorted, records, n * r->size);
-  char *const stored = kernel_sorted(&kernel_word, r, 2, sorted, n);
-  const size_t half = n / 2;
-  const struct kernel_piece piece[] = {
-      {stored, half}, {stored + half * r->size, n - half}, {NULL, 0}};
-  char *const work = native_aligned(64, kernel_word.merge_work(r, 3) + 64);
-  kernel_word.merge(r, piece, 3, out, work, 1);
-  for (size_t i = 1; i < n; i++) {
-    if (reference_order(r, out + (i - 1) * r->size, out + i * r->size) > 0) {
-      ck_abort_msg("record %zu of %zu is before the last", i, n);
-    }
-  }
-  check_all_there(out, records, n, r->size);
-  native_free(work);
-  native_free(stored);
-  native_free(out);
-  native_free(sorted);
-  native_free(records);
-}
-
 START_TEST(payloads_go_with_their_keys) {
   struct pems_record r = {.size = sizes[_i]};
   for (int key = PEMS_KEY_U8; key <= PEMS_KEY_BYTES; key++) {
@@ -93,8 +48,8 @@ START_TEST(payloads_go_with_their_keys) {
       }
       for (r.key_offset = 0; r.key_offset + bytes <= r.size; r.key_offset++) {
         for (r.descending = 0; r.descending < 2; r.descending++) {
-          check_payload(&r, KEYS_RANDOM, 300);
-          check_payload(&r, (enum keys)(key % KEYS_KINDS), 1111);
+          check_payload(&kernel_word, &r, KEYS_RANDOM, 300);
+          check_payload(&kernel_word, &r, (enum keys)(key % KEYS_KINDS), 1111);
         }
       }
     }
