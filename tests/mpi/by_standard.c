@@ -368,6 +368,45 @@ static void nothing_combined(void) {
   MPI_Win_free(&win);
 }
 
+/* What reaches from one attached region into the next, and beyond both. */
+static void across_regions(void) {
+  enum { N = 64 };
+  static int memory[3 * N];
+  int mine[2 * N];
+  const int to = (rank + 1) % size;
+  MPI_Aint there;
+  MPI_Win win;
+  MPI_Win_create_dynamic(MPI_INFO_NULL, MPI_COMM_WORLD, &win);
+  MPI_Win_set_errhandler(win, MPI_ERRORS_RETURN);
+  MPI_Win_attach(win, memory + N, N * sizeof(int));
+  MPI_Win_attach(win, memory, N * sizeof(int));
+  MPI_Get_address(memory, &there);
+  MPI_Sendrecv_replace(&there, 1, MPI_AINT, (rank + size - 1) % size, 3, to, 3,
+                       MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+  for (int i = 0; i < 2 * N; i++) {
+    mine[i] = 1000 * rank + i;
+  }
+  MPI_Win_fence(0, win);
+  if (MPI_Put(mine, 2 * N, MPI_INT, to, there, 2 * N, MPI_INT, win)) {
+    fail("a put across two regions");
+  }
+  MPI_Win_fence(0, win);
+  const int from = (rank + size - 1) % size;
+  if (memory[0] != 1000 * from ||
+      memory[2 * N - 1] != 1000 * from + 2 * N - 1) {
+    fail("across two regions: %d to %d", memory[0], memory[2 * N - 1]);
+  }
+  MPI_Get_address(memory + 2 * N, &there);
+  const int beyond = MPI_Put(mine, 1, MPI_INT, rank, there, 1, MPI_INT, win);
+  if (code_class(beyond) != MPI_ERR_RMA_RANGE) {
+    fail("beyond both regions: class %d", code_class(beyond));
+  }
+  MPI_Win_fence(0, win);
+  MPI_Win_detach(win, memory);
+  MPI_Win_detach(win, memory + N);
+  MPI_Win_free(&win);
+}
+
 /* An operation that only MPICH's own engine computes: an error, not the end. */
 #ifdef MPIX_EQUAL
 static void not_computed(void) {
@@ -400,6 +439,7 @@ int main(int argc, char **argv) {
   unshared_query();
   parts_of_machine();
   nothing_combined();
+  across_regions();
   not_computed();
   return end();
 }

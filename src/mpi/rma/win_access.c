@@ -71,13 +71,22 @@ static int check(const struct win *win, const struct buffer *b,
   return code ? code : check_type(t->count, t->type);
 }
 
+/* An access may reach from one region into the next, if they touch. */
 static bool is_attached_locked(const struct win_member *m, const char *p,
                                size_t n) {
-  const struct win_region *r = m->regions;
-  while (r && !(p >= r->base && (size_t)(p - r->base) + n <= r->size)) {
-    r = r->next;
+  while (n) {
+    const struct win_region *r = m->regions;
+    while (r && !(p >= r->base && (size_t)(p - r->base) < r->size)) {
+      r = r->next;
+    }
+    if (!r) {
+      return false;
+    }
+    const size_t here = bits_min(n, r->size - (size_t)(p - r->base));
+    p += here;
+    n -= here;
   }
-  return r != NULL;
+  return true;
 }
 
 /* Is all of a span memory that the target shows? What a process elsewhere has
