@@ -15,6 +15,7 @@ WRAPPER_TESTS = \
   tests/wrappers/pemsrun.sh \
   tests/wrappers/python.sh \
   tests/wrappers/python_packages.sh \
+  tests/wrappers/python_pems.sh \
   tests/wrappers/python_spawn.sh \
   tests/wrappers/rscript.sh \
   tests/wrappers/site.sh \

@@ -21,6 +21,8 @@ join none 'MPI_Comm_join: descriptor -1: Bad file descriptor: ' \
 join closed 'MPI_Comm_join: descriptor [0-9]+: ' 'MPI_ERR_OTHER MPI_COMM_NULL'
 join half 'MPI_Comm_join: descriptor [0-9]+: Transport endpoint is not connected: ' \
   'MPI_ERR_OTHER MPI_COMM_NULL'
-join other 'MPI_Comm_join: the other end is no rank of this job: ' \
-  'MPI_SUCCESS MPI_COMM_NULL'
+for mode in other foreign; do
+  join $mode 'MPI_Comm_join: the other end is no rank of this job: ' \
+    'MPI_SUCCESS MPI_COMM_NULL'
+done
 conclude

@@ -23,8 +23,11 @@ int main(int argc, char **argv) {
     (void)!write(ends[1], "pemsjoin", 8);
     shutdown(ends[1], SHUT_WR);
   }
-  if (strcmp(mode, "other") == 0) {
+  if (strcmp(mode, "other") == 0 || strcmp(mode, "foreign") == 0) {
     memset(garbage, 'x', sizeof(garbage));
+    if (*mode == 'f') { /* a rank, but of no job that is known here */
+      memcpy(garbage, "pemsjoin", 8);
+    }
     (void)!write(ends[1], garbage, sizeof(garbage));
   }
   MPI_Error_class(MPI_Comm_join(ends[0], &inter), &class);

@@ -10,6 +10,8 @@
 "$python" -c 'import numpy, mpi4py' 2>/dev/null ||
   skip "numpy or mpi4py was not found for $python: install python3-mpi4py"
 export NUMBA_CACHE_DIR="$work/numba"
+# Debian's h5py for MPI asks the environment of mpirun whether there are ranks.
+export H5PY_ALWAYS_USE_MPI=1
 
 # use PACKAGE WORD...: by three ranks.
 use() {
@@ -35,7 +37,10 @@ found=
 for package in scipy pandas h5py numba; do
   if "$python" -c "import $package" 2>/dev/null; then
     found=yes
-    use $package
+    case $package in
+    numba) use numba parallel ;;
+    *) use $package ;;
+    esac
   else
     echo "$package was not found for $python: left out"
   fi

@@ -106,10 +106,11 @@ static int read_dynamic(struct image_file *f) {
   return f->ndynamic < room ? 0 : -1;
 }
 
+/* Of several, as ld.so has it: the last. */
 static uint64_t dynamic_value(const struct image_file *f, int64_t tag) {
-  for (size_t i = 0; i < f->ndynamic; i++) {
-    if (f->dynamic[i].d_tag == tag) {
-      return f->dynamic[i].d_un.d_val;
+  for (size_t i = f->ndynamic; i > 0; i--) {
+    if (f->dynamic[i - 1].d_tag == tag) {
+      return f->dynamic[i - 1].d_un.d_val;
     }
   }
   return 0;
@@ -143,8 +144,9 @@ static bool in_segment(const struct image_file *f, uint64_t vaddr, uint64_t len,
 
 static int read_array(const struct image_file *f, struct image_functions *to,
                       int64_t tag, int64_t size_tag) {
-  const uint64_t bytes = dynamic_value(f, size_tag);
   to->vaddr = dynamic_value(f, tag);
+  /* A size alone is nothing, to ld.so either. */
+  const uint64_t bytes = to->vaddr ? dynamic_value(f, size_tag) : 0;
   to->count = bytes / sizeof(uintptr_t);
   return bytes == 0 || (bytes % sizeof(uintptr_t) == 0 &&
                         to->vaddr % sizeof(uintptr_t) == 0 &&

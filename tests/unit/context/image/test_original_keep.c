@@ -178,6 +178,35 @@ START_TEST(a_file_that_says_two_things_is_refused) {
 }
 END_TEST
 
+/* Another tag is none, and the size behind it nothing. */
+static void rename_tag(const char *path, int64_t from, int64_t to) {
+  struct image_file *f;
+  ck_assert_int_eq(image_open_library(&f, path, &error), 0);
+  size_t i = 0;
+  for (; i < f->ndynamic && f->dynamic[i].d_tag != from; i++) {
+  }
+  ck_assert_uint_lt(i, f->ndynamic);
+  FILE *const to_file = fopen(path, "r+b");
+  ck_assert_ptr_nonnull(to_file);
+  const long at = (long)(f->dynamic_offset + i * sizeof(Elf64_Dyn));
+  ck_assert_int_eq(fseek(to_file, at, SEEK_SET), 0);
+  ck_assert_uint_eq(fwrite(&to, sizeof(to), 1, to_file), 1);
+  ck_assert_int_eq(fclose(to_file), 0);
+  image_close(f);
+}
+
+START_TEST(a_size_without_an_array_is_nothing) {
+  enum { UNKNOWN = 0x219 };
+  rename_tag(in_dir("libinner.so"), DT_INIT_ARRAY, UNKNOWN);
+  rename_tag(in_dir("libinner.so"), DT_FINI_ARRAY, UNKNOWN);
+  const int *const value = load("libinner.so", "value");
+  ck_assert_int_eq(code, 0);
+  ck_assert_int_eq(*value, 5);
+  ck_assert_uint_eq(kept->file->init.count, 0);
+  ck_assert_uint_eq(kept->file->fini.count, 0);
+}
+END_TEST
+
 /* Where a table would end behind what is loaded. */
 START_TEST(symbols_and_their_names_lie_in_the_file) {
   (void)load("libinner.so", "value");
@@ -273,6 +302,7 @@ int main(void) {
                                 a_file_that_was_replaced_is_refused,
                                 a_file_that_says_two_things_is_refused,
                                 symbols_and_their_names_lie_in_the_file,
+                                a_size_without_an_array_is_nothing,
                                 a_file_that_is_gone_is_refused,
                                 what_is_used_is_kept_or_refused,
                                 they_are_kept_or_refused,
