@@ -10,12 +10,14 @@
 #include "os/native.h"
 #include "vp/vp.h"
 
+#include <dlfcn.h>
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <unistd.h>
 
 static struct {
   bool fixed;
@@ -71,6 +73,17 @@ static uint64_t wanted_limit(void) {
                                           : now;
 }
 
+/* UCX, below some MPIs, replaces mmap for the whole process: what the program
+   maps would be no memory of the rank's, and missing in a checkpoint. What it
+   is to do it reads when it is loaded. */
+static const char hooks[] = "UCX_MEM_MMAP_HOOK_MODE";
+
+static bool replaces_mmap(void) {
+  const char *const mode = getenv(hooks);
+  return dlsym(RTLD_DEFAULT, "ucm_set_event_handler") &&
+         !(mode && strcmp(mode, "none") == 0);
+}
+
 static int fix_addresses(char **argv, char **envp) {
   const uint64_t limit = wanted_limit();
   if (!fixed_possible()) {
@@ -78,10 +91,12 @@ static int fix_addresses(char **argv, char **envp) {
                    "checkpoints: not on this kind of machine, nor with "
                    "sanitizers: leave out --pems-checkpoint");
   }
-  if (fixed_is() && fixed_stack_limit() == limit) {
+  if (fixed_is() && fixed_stack_limit() == limit && !replaces_mmap()) {
     return 0;
   }
-  const int code = fixed_again(argv, envp, limit);
+  (void)envp;
+  const int code =
+      setenv(hooks, "none", 1) == 0 ? fixed_again(argv, environ, limit) : errno;
   return failure(&restart.error, code,
                  "checkpoints: the system does not let programs have the same "
                  "addresses each time: %s: allow personality(2), and a stack "

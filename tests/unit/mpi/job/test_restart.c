@@ -192,9 +192,11 @@ END_TEST
 
 START_TEST(where_they_cannot_be_a_line_says_why) {
   fixed = false;
+  unsetenv("UCX_MEM_MMAP_HOOK_MODE");
   ck_assert_int_ne(check("--pems-checkpoint=/tmp/d", NULL), 0);
   expect("personality(2)");
   ck_assert_uint_eq(again_with, LIMIT);
+  ck_assert_str_eq(getenv("UCX_MEM_MMAP_HOOK_MODE"), "none");
   limit = UINT64_MAX; /* none: things would lie elsewhere */
   ck_assert_int_ne(check("--pems-checkpoint=/tmp/d", NULL), 0);
   ck_assert_uint_eq(again_with, 1 << 30);
@@ -283,6 +285,7 @@ START_TEST(one_that_is_cut_off_or_not_there_is_refused) {
 END_TEST
 
 int main(void) {
+  setenv("UCX_MEM_MMAP_HOOK_MODE", "none", 1); /* as after that */
   return check_main(
       "restart",
       (const TTest *[]){
