@@ -267,7 +267,7 @@ if small tiny && small tiny_out; then
   done
   # Lines and tables: what they are sorted on is full, and where they go to.
   head -c 3000000 /dev/urandom | od -An -tx1 -w30 | tr -d ' ' >text
-  for kind in --lines '--csv -k1' '--lines -u -n --compress-program=lz4'; do
+  for kind in --lines '--csv -k1' '--lines -s -k1.2 --compress-program=lz4'; do
     # shellcheck disable=SC2086
     refused 2 'tiny|No space' $kind -S1M --parallel=2 -T tiny text \
       -o out/result
