@@ -84,7 +84,7 @@ static bool replaces_mmap(void) {
          !(mode && strcmp(mode, "none") == 0);
 }
 
-static int fix_addresses(char **argv, char **envp) {
+static int fix_addresses(char **argv) {
   const uint64_t limit = wanted_limit();
   if (!fixed_possible()) {
     return failure(&restart.error, ENOTSUP,
@@ -94,7 +94,6 @@ static int fix_addresses(char **argv, char **envp) {
   if (fixed_is() && fixed_stack_limit() == limit && !replaces_mmap()) {
     return 0;
   }
-  (void)envp;
   const int code =
       setenv(hooks, "none", 1) == 0 ? fixed_again(argv, environ, limit) : errno;
   return failure(&restart.error, code,
@@ -104,13 +103,13 @@ static int fix_addresses(char **argv, char **envp) {
                  strerror(code), (unsigned long long)limit >> 10);
 }
 
-static int begin(const struct options *o, char **argv, char **envp) {
+static int begin(const struct options *o, char **argv) {
   restart.fixed = o->checkpoint || o->restart;
   if (!restart.fixed) {
     return 0;
   }
   int code = o->restart ? find(o->restart) : 0;
-  code = code ? code : fix_addresses(argv, envp);
+  code = code ? code : fix_addresses(argv);
   return code ? code : identity_find(&restart.identity, &restart.error);
 }
 
@@ -128,7 +127,7 @@ __attribute__((no_stack_protector)) void restart_begin(int argc, char **argv,
   memcpy(copy, argv, bytes);
   /* What is wrong with them is told when all processes know each other. */
   if (options_parse(&o, &argc, copy, envp, &ignored) == 0) {
-    restart.code = begin(&o, argv, envp);
+    restart.code = begin(&o, argv);
   }
   options_free(&o);
   native_free(copy);
