@@ -24,14 +24,16 @@ same() {
 }
 
 cat >basic.R <<'R'
-cat("arguments", commandArgs(trailingOnly = TRUE), "\n")
-cat("model", coef(lm(dist ~ speed, cars)), "\n")
-cat("home", R.home(), nzchar(Sys.getenv("R_SHARE_DIR")), "\n")
+# In one piece: between two, another rank may write.
+say <- function(...) cat(paste0(paste(c(...), collapse = " "), "\n"))
+say("arguments", commandArgs(trailingOnly = TRUE))
+say("model", coef(lm(dist ~ speed, cars)))
+say("home", R.home(), nzchar(Sys.getenv("R_SHARE_DIR")))
 big <- seq_len(1e6)
-cat("sum", sum(big), length(grep("7", as.character(1:1000))), "\n")
+say("sum", sum(big), length(grep("7", as.character(1:1000))))
 f <- function(n) if (n == 0) 0 else 1 + f(n - 1)
-cat("deep", f(500), "\n")
-cat("caught", tryCatch(stop("it"), error = conditionMessage), "\n")
+say("deep", f(500))
+say("caught", tryCatch(stop("it"), error = conditionMessage))
 R
 Rscript basic.R one "two words" >wanted || fail "plain: $(cat wanted)"
 run 3 Rscript basic.R one "two words" || fail "basic: $(head -n 5 err)"
@@ -42,10 +44,11 @@ same basic 3
 chmod +x script.R
 run 2 ./script.R one "two words" || fail "script: $(head -n 5 err)"
 same script 2
-Rscript --vanilla --default-packages=utils -e 'cat(search(), "\n")' \
-  -e 'cat(commandArgs(TRUE), "\n")' x >wanted
-run 2 Rscript --vanilla --default-packages=utils -e 'cat(search(), "\n")' \
-  -e 'cat(commandArgs(TRUE), "\n")' x || fail "options: $(head -n 5 err)"
+searched='cat(paste0(paste(search(), collapse = " "), "\n"))'
+given='cat(paste0(commandArgs(TRUE), "\n"))'
+Rscript --vanilla --default-packages=utils -e "$searched" -e "$given" x >wanted
+run 2 Rscript --vanilla --default-packages=utils -e "$searched" -e "$given" x ||
+  fail "options: $(head -n 5 err)"
 same options 2
 
 run 2 Rscript -e 'quit(status = 3)'
@@ -67,7 +70,6 @@ invisible(mpi.comm.dup(0, 1))
 rank <- mpi.comm.rank(1)
 x <- rep(rank + 0, 200000)
 for (i in 1:5) x <- mpi.allreduce(x, type = 2, op = "sum", comm = 1) / 3
-# In one piece: between two, another process may write.
 cat(sprintf("rank %d of %d has %g %g\n", rank, mpi.comm.size(1), x[1], sum(x)))
 invisible(mpi.finalize())
 R
