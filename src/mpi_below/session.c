@@ -98,13 +98,25 @@ void session_remove_memory(unsigned long job) {
   closedir(d);
 }
 
+/* The path in a line of a process's maps, or NULL: another file. */
+static const char *segment_in(const char *line) {
+  static const char *const starts[] = {"/dev/shm/sm_segment.",
+                                       "/dev/shm/mpich_shm_"};
+  for (size_t i = 0; i < sizeof(starts) / sizeof(*starts); i++) {
+    const char *const path = strstr(line, starts[i]);
+    if (path) {
+      return path;
+    }
+  }
+  return NULL;
+}
+
 void session_each_segment(void (*f)(const char *path)) {
-  static const char start[] = "/dev/shm/sm_segment.";
   char line[PATH_MAX + 128];
   FILE *const maps = fopen("/proc/self/maps", "re");
   while (maps && fgets(line, sizeof(line), maps)) {
     line[strcspn(line, "\n")] = '\0';
-    const char *const path = strstr(line, start);
+    const char *const path = segment_in(line);
     if (path && access(path, F_OK) == 0) {
       f(path);
     }

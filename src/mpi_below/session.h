@@ -14,8 +14,9 @@ void session_remove(const char *directory);
    has mapped: numbers come again. */
 void session_remove_memory(unsigned long job);
 
-/* Calls f with the path of each file of shared memory that Open MPI 5 has
-   mapped in this process; only the hash of its job's name is in their names. */
+/* Calls f with the path of each file of shared memory that Open MPI 5 or MPICH
+   has mapped in this process; no more than a hash of its job's name is in their
+   names. */
 void session_each_segment(void (*f)(const char *path));
 
 #endif

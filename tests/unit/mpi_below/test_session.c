@@ -95,8 +95,11 @@ static void count_segment(const char *path) {
   segments += strcmp(path, segment) == 0;
 }
 
+static const char *const segment_starts[] = {"sm_segment.h.", "mpich_shm_"};
+
 START_TEST(test_mapped_segments_are_found) {
-  snprintf(segment, sizeof(segment), "/dev/shm/sm_segment.h.%ld",
+  segments = 0;
+  snprintf(segment, sizeof(segment), "/dev/shm/%s%ld", segment_starts[_i],
            (long)getpid());
   const int fd = open(segment, O_CREAT | O_RDWR, 0600);
   ck_assert_int_eq(ftruncate(fd, 4096), 0);
@@ -133,7 +136,7 @@ int main(void) {
   TCase *const c = tcase_create("session");
   tcase_add_test(c, test_only_sessions_go);
   tcase_add_test(c, test_sessions_of_prrte);
-  tcase_add_test(c, test_mapped_segments_are_found);
+  tcase_add_loop_test(c, test_mapped_segments_are_found, 0, 2);
   tcase_add_test(c, test_memory_of_one_job);
   suite_add_tcase(suite, c);
   return check_run(suite);
