@@ -31,8 +31,7 @@ int disk_file_create(struct disk_file **file, const char *path, const char *io,
 /* Tells how large a created file is going to be, at least, before what is
    beyond its size so far is written: then writes need not make it longer each.
    ENOSPC if there is no room now, EFBIG if it may not be as large. Nothing is
-   reserved.
- */
+   reserved. */
 int disk_file_expect(struct disk_file *file, uint64_t size,
                      struct pems_error *error);
 /* Cuts the file to `size` bytes and puts it at its path, in one step for all

@@ -64,6 +64,12 @@ thesis() {
     "$scratch/thesis_$(echo "$1" | tr - _).dat"
 }
 
+# shellcheck disable=SC2034 # of the CGM programs' figures
+cgm_why='Our programs hold little more than they touch, and heaps give back what is freed, so that explicit I/O moves
+whole contexts in large requests where mmap faults page by page: the order is the other one. For programs
+that hold much, as those of CGMLib did, see thesis-cgm-held: there it is that of the thesis. P processes share two
+cores and one disk here, so that time does not fall with P; at the small scale two processes have room for all.'
+
 # faster_of_cgm A B: of the greatest of several n, A takes at most as long as B.
 faster_of_cgm() {
   awk -v a="$1" -v b="$2" '!/^#/ { last[$1] = $3; many[$1]++ }

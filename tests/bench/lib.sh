@@ -95,6 +95,25 @@ give_up() {
   exit 1
 }
 
+# What is written reaches the disk, and is read from there again, for root.
+drop_caches() {
+  sync
+  [ ! -w /proc/sys/vm/drop_caches ] || echo 3 >/proc/sys/vm/drop_caches
+}
+
+# text_of DIRECTORY BYTES: prints its text files, the same again until there is
+# enough.
+text_of() {
+  find "$1" -xdev -type f -size -4M \( -name '*.h' -o -name '*.py' \
+    -o -name '*.txt' -o -name '*.html' -o -name '*.pm' -o -name '*.hpp' -o \
+    -name copyright -o -name '*.xml' -o -name '*.rst' -o -name '*.js' -o \
+    -name '*.md' -o -name '*.log' \) >"$work/files"
+  [ -s "$work/files" ] || skip "no text files in $1"
+  while :; do
+    tr '\n' '\0' <"$work/files" | xargs -0 cat 2>/dev/null || break
+  done | tr -d '\0' | head -c "$2"
+}
+
 # build NAME: $work/NAME from apps/NAME.c, with pemscc.
 build() {
   if [ ! -x "$work/$1" ]; then

@@ -29,16 +29,8 @@ mkdir "$work/scratch"
 
 # --- inputs ---
 
-# The same files again, until there is enough.
 make_text() {
-  find "${TEXT:-/usr}" -xdev -type f -size -4M \( -name '*.h' -o -name '*.py' \
-    -o -name '*.txt' -o -name '*.html' -o -name '*.pm' -o -name '*.hpp' -o \
-    -name copyright -o -name '*.xml' -o -name '*.rst' -o -name '*.js' -o \
-    -name '*.md' -o -name '*.log' \) >"$work/files"
-  [ -s "$work/files" ] || skip "no text files in ${TEXT:-/usr}"
-  while :; do
-    tr '\n' '\0' <"$work/files" | xargs -0 cat 2>/dev/null || break
-  done | tr -d '\0' | head -c "$size"
+  text_of "${TEXT:-/usr}" "$size"
 }
 
 make_numbers() {
@@ -86,8 +78,7 @@ sum_of() {
 run_peer() {
   : >"$work/log"
   rm -f "$work/out"
-  sync
-  [ ! -w /proc/sys/vm/drop_caches ] || echo 3 >/proc/sys/vm/drop_caches
+  drop_caches
   # shellcheck disable=SC2046 # words
   /usr/bin/time -f '%e %U %S %M' -o "$work/time" timeout 3600 \
     $(command_of "$1") >"$work/log" 2>&1

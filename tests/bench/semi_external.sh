@@ -18,8 +18,7 @@ sssp() {
   memory=${2}M
   [ "$1" = swept ] || memory=1000G
   : >"$work/log"
-  sync
-  [ ! -w /proc/sys/vm/drop_caches ] || echo 3 >/proc/sys/vm/drop_caches
+  drop_caches
   rm -f "$work/distances.bin"
   read_before=$(device_bytes 6)
   seconds_of "$here/cgroup.sh" "${2}M" timeout "${LIMIT_SECONDS:-600}" \

@@ -43,13 +43,7 @@ remove_group() {
 }
 trap remove_group EXIT
 
-find "${TEXT:-/usr}" -xdev -type f -size -4M \( -name '*.h' -o -name '*.py' -o \
-  -name '*.txt' -o -name '*.html' -o -name '*.pm' -o -name copyright -o \
-  -name '*.xml' -o -name '*.rst' -o -name '*.js' \) >"$work/files"
-[ -s "$work/files" ] || skip "no text files in ${TEXT:-/usr}"
-while :; do
-  tr '\n' '\0' <"$work/files" | xargs -0 cat 2>/dev/null || break
-done | tr -d '\0' | head -c "$size" >"$work/in"
+text_of "${TEXT:-/usr}" "$size" >"$work/in"
 mkdir "$work/scratch"
 sync
 

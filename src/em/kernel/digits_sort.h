@@ -44,7 +44,7 @@ static void NAME(sort_records)(const struct word_form *form, struct team *team,
   NAME(sorting) s = {.form = form, .words = records, .n = n};
   NAME(sort)(form, team, records, n, work);
   s.shares = team_size(team);
-  if (!is_plain(form)) {
+  if (!word_form_is_plain(form)) {
     team_run(team, s.shares, NAME(decode_share), &s);
   }
 }

@@ -28,16 +28,12 @@ static uint64_t key_of(const struct word_form *f, uint64_t number) {
   return f->swap ? __builtin_bswap64(number) : number;
 }
 
-static bool is_plain(const struct word_form *f) {
-  return !f->swap && !f->rotate && !f->real && !f->flip;
-}
-
 /* The first word of a record changes places with its key. */
 static void encode(const struct word_form *f, void *records, size_t n,
                    size_t size) {
   typedef uint64_t any __attribute__((aligned(1), may_alias));
   char *at = records;
-  for (size_t i = 0; i < n && !is_plain(f); i++, at += size) {
+  for (size_t i = 0; i < n && !word_form_is_plain(f); i++, at += size) {
     any *const first = (any *)at, *const key = first + f->rotate;
     const uint64_t number = number_of(f, *key);
     *key = *first;
@@ -49,7 +45,7 @@ static void decode(const struct word_form *f, void *records, size_t n,
                    size_t size) {
   typedef uint64_t any __attribute__((aligned(1), may_alias));
   char *at = records;
-  for (size_t i = 0; i < n && !is_plain(f); i++, at += size) {
+  for (size_t i = 0; i < n && !word_form_is_plain(f); i++, at += size) {
     any *const first = (any *)at, *const key = first + f->rotate;
     const uint64_t number = *first;
     *first = *key;

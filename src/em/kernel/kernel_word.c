@@ -56,10 +56,6 @@ static struct word_form form_of(const struct pems_record *r) {
   return f;
 }
 
-static bool is_plain(const struct word_form *f) {
-  return !f->swap && !f->rotate && !f->real && !f->flip;
-}
-
 static size_t sort_work(const struct pems_record *r, size_t n, int threads) {
   return type_of(r)->sort_work(n, threads);
 }
@@ -96,20 +92,20 @@ static size_t merge_work(const struct pems_record *r, int pieces) {
 static void merge(const struct pems_record *r, const struct kernel_piece *piece,
                   int pieces, void *out, void *work, int last) {
   const struct word_form form = form_of(r);
-  type_of(r)->merge(last && !is_plain(&form) ? &form : NULL, piece, pieces, out,
-                    work);
+  type_of(r)->merge(last && !word_form_is_plain(&form) ? &form : NULL, piece,
+                    pieces, out, work);
 }
 
 static void decode(const struct pems_record *r, void *records, size_t n) {
   const struct word_form form = form_of(r);
-  if (!is_plain(&form)) {
+  if (!word_form_is_plain(&form)) {
     type_of(r)->decode(&form, records, n);
   }
 }
 
 static void encode(const struct pems_record *r, void *records, size_t n) {
   const struct word_form form = form_of(r);
-  if (!is_plain(&form)) {
+  if (!word_form_is_plain(&form)) {
     type_of(r)->encode(&form, records, n);
   }
 }

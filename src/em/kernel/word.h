@@ -23,6 +23,11 @@ struct word_form {
   word_wide mask, flip; /* of the lowest bits, as many as a record has */
 };
 
+/* Are numbers what they are to the user? */
+static inline bool word_form_is_plain(const struct word_form *f) {
+  return !f->swap && !f->rotate && !f->real && !f->flip;
+}
+
 /* What the kernel does, for words of one size. None needs to be aligned; all
    else as in struct kernel. */
 struct word_type {

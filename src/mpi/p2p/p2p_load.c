@@ -196,8 +196,8 @@ static struct request *load_other(const struct p2p_record_request *q,
   struct request **const parts =
       need_zalloc(known->n + 1, sizeof(*parts), "restart");
   find_parts(known, parts, q->parts, from);
-  const struct request_before was = {comm, (const char *)(uintptr_t)q->function,
-                                     parts, (int)q->parts};
+  const struct request_before was = {
+      class, comm, (const char *)(uintptr_t)q->function, parts, (int)q->parts};
   struct request *const r = from->code ? NULL : class->load(&was, from);
   native_free(parts);
   return r;

@@ -282,8 +282,8 @@ static void *memory(size_t n) {
 
 static struct partitioned *like(const struct partitioned *old,
                                 const struct request_before *was) {
-  struct partitioned *const p = request_new(
-      sizeof(*p), old->sends ? &sends : &receives, was->comm, was->function);
+  struct partitioned *const p =
+      request_new(sizeof(*p), was->class, was->comm, was->function);
   request_need(&p->request);
   const struct request mine = p->request;
   const size_t bytes = (size_t)was->n * sizeof(*p->part);

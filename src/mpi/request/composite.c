@@ -43,10 +43,6 @@ static void save(const struct request *r, struct checkpoint_writer *to) {
 
 static struct request *load(const struct request_before *was,
                             struct checkpoint_reader *from);
-static struct request *load_exchange(const struct request_before *was,
-                                     struct checkpoint_reader *from);
-static struct request *load_persistent(const struct request_before *was,
-                                       struct checkpoint_reader *from);
 
 /* Those of neighbourhoods, too: not all members take part in each. */
 static const struct request_class composites = {
@@ -61,7 +57,7 @@ static const struct request_class exchanges = {
     .name = "send and receive",
     .finish = finish,
     .save = save,
-    .load = load_exchange,
+    .load = load,
     .parts = parts_of,
 };
 
@@ -153,7 +149,7 @@ static const struct request_class persistent_composites = {
     .start = restart,
     .release = release,
     .save = save,
-    .load = load_persistent,
+    .load = load,
     .parts = parts_of,
 };
 
@@ -171,26 +167,9 @@ struct request *composite_persistent(struct comm *comm, struct request **parts,
 
 /* --- in another process --- */
 
-static struct request *again(const struct request_class *class,
-                             const struct request_before *was) {
-  return request_need((struct request *)make(class, was->comm, was->parts,
-                                             was->n, was->function));
-}
-
 static struct request *load(const struct request_before *was,
                             struct checkpoint_reader *from) {
   (void)from;
-  return again(&composites, was);
-}
-
-static struct request *load_exchange(const struct request_before *was,
-                                     struct checkpoint_reader *from) {
-  (void)from;
-  return again(&exchanges, was);
-}
-
-static struct request *load_persistent(const struct request_before *was,
-                                       struct checkpoint_reader *from) {
-  (void)from;
-  return again(&persistent_composites, was);
+  return request_need((struct request *)make(was->class, was->comm, was->parts,
+                                             was->n, was->function));
 }

@@ -32,6 +32,7 @@ struct request_reason {
 
 /* What one was in another process. */
 struct request_before {
+  const struct request_class *class;
   struct comm *comm; /* or NULL */
   const char *function;
   struct request **parts; /* they are there again */

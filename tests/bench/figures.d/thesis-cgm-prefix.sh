@@ -3,10 +3,7 @@ paper='PEMS2 thesis, 8.18 to 8.20'
 what='CGM prefix sum, by driver'
 saw='As CGM sort, for communication is as little: mmap is dramatically faster.'
 shape='unix takes at most as long as mmap with one process and the greatest n'
-why='Our programs hold little more than they touch, and heaps give back what is freed, so that explicit I/O moves
-whole contexts in large requests where mmap faults page by page: the order is the other one. For programs
-that hold much, as those of CGMLib did, see thesis-cgm-held: there it is that of the thesis. P processes share two
-cores and one disk here, so that time does not fall with P; at the small scale two processes have room for all.'
+why=$cgm_why
 axes='n;seconds;logx'
 measure() {
   thesis cgm-prefix 2 6
