@@ -11,6 +11,8 @@ libpemsbase_la_SOURCES += \
   src/os/folder.h \
   src/os/futex.c \
   src/os/futex.h \
+  src/os/guided.c \
+  src/os/guided.h \
   src/os/holes.c \
   src/os/holes.h \
   src/os/lock.c \
@@ -43,6 +45,7 @@ UNIT_TESTS += \
   tests/unit/os/test_fixed \
   tests/unit/os/test_folder \
   tests/unit/os/test_futex \
+  tests/unit/os/test_guided \
   tests/unit/os/test_holes \
   tests/unit/os/test_lock \
   tests/unit/os/test_native \

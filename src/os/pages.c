@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
@@ -176,4 +177,13 @@ int pages_move(void *from, void *to, size_t n, bool keep) {
   const int flags =
       MREMAP_MAYMOVE | MREMAP_FIXED | (keep ? MREMAP_DONTUNMAP : 0);
   return syscall(SYS_mremap, from, n, n, flags, to) == -1 ? errno : 0;
+}
+
+void pages_clear(char *p, size_t n) {
+  for (size_t at = 0; at < n; at += PAGE) {
+    const size_t part = bits_min(n - at, PAGE);
+    if (!bits_zero(p + at, part)) {
+      memset(p + at, 0, part);
+    }
+  }
 }

@@ -40,6 +40,9 @@ void pages_survey(uintptr_t start, uintptr_t end, survey_visit *f, void *arg);
 void *pages_new(void *at, size_t n);
 void pages_drop(void *p, size_t n);
 
+/* Makes n bytes of whole pages zero; those that are stay without memory. */
+void pages_clear(char *p, size_t n);
+
 /* Moves the pages [from, from + n) to `to`, in place of what is mapped there;
    with `keep` the source stays a mapping without pages. n is a multiple of
    PAGE. 0 or an errno value. */

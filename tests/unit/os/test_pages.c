@@ -67,6 +67,19 @@ START_TEST(new_ones_are_zero_and_can_be_dropped) {
 }
 END_TEST
 
+START_TEST(what_is_not_zero_is_cleared) {
+  char *const p = map();
+  memset(p, 1, 2 * PAGE);
+  p[PAGES * PAGE - 1] = 1;
+  pages_clear(p + PAGE, (PAGES - 1) * PAGE);
+  ck_assert_int_eq(p[PAGE - 1], 1);
+  for (size_t i = PAGE; i < PAGES * PAGE; i++) {
+    ck_assert_int_eq(p[i], 0);
+  }
+  munmap(p, PAGES * PAGE);
+}
+END_TEST
+
 START_TEST(what_cannot_be_moved_is_told) {
   char *const p = map();
   ck_assert_int_eq(pages_move(p, p, PAGE, false), EINVAL); /* onto itself */
@@ -97,9 +110,12 @@ START_TEST(a_survey_visits_what_exists) {
 END_TEST
 
 int main(void) {
-  const TTest *const tests[] = {
-      pages_move_to_where_they_are_wanted,  the_source_may_stay_a_mapping,
-      new_ones_are_zero_and_can_be_dropped, what_cannot_be_moved_is_told,
-      a_survey_visits_what_exists,          NULL};
+  const TTest *const tests[] = {pages_move_to_where_they_are_wanted,
+                                the_source_may_stay_a_mapping,
+                                new_ones_are_zero_and_can_be_dropped,
+                                what_cannot_be_moved_is_told,
+                                what_is_not_zero_is_cleared,
+                                a_survey_visits_what_exists,
+                                NULL};
   return check_main("pages", tests);
 }
