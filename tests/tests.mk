@@ -174,6 +174,7 @@ FAULT_TESTS = \
   tests/fault/checkpoint_between.sh \
   tests/fault/checkpoint_cost.sh \
   tests/fault/checkpoint_files.sh \
+  tests/fault/checkpoint_plugins.sh \
   tests/fault/checkpoint_nth.sh \
   tests/fault/checkpoint_random.sh \
   tests/fault/counted.sh \
@@ -361,6 +362,8 @@ tests_unit_mpi_coll_test_persistent_coll_LDFLAGS = $(WRAP_MEMORY)
 tests_unit_mpi_comm_test_comm_from_group_LDFLAGS = $(WRAP_MEMORY)
 tests_unit_mpi_comm_test_comm_shortage_LDFLAGS = $(WRAP_MEMORY)
 tests_unit_mpi_datatype_test_types_kept_LDFLAGS = $(WRAP_MEMORY)
+tests_unit_context_calls_test_save_opened_LDFLAGS = \
+  -Wl,--wrap=context_usable,--wrap=context_covers
 tests_unit_mpi_job_test_checkpoint_calls_LDFLAGS = $(WRAP_MEMORY)
 tests_unit_mpi_job_test_checkpoint_objects_LDFLAGS = $(WRAP_MEMORY)
 tests_unit_mpi_job_test_checkpoint_LDFLAGS = $(WRAP_MEMORY) \

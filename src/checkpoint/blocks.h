@@ -32,6 +32,7 @@ enum checkpoint_kind {
   CHECKPOINT_DESCRIPTORS,    /* how many files it has open */
   CHECKPOINT_FILE,           /* one of them; `at` is its number */
   CHECKPOINT_STREAMS,        /* where its FILE objects are */
+  CHECKPOINT_LIBRARIES,      /* that it has opened */
   CHECKPOINT_LAST = 63,
 };
 

@@ -4,13 +4,16 @@
 #define _GNU_SOURCE
 #include "interpose/dlfcn.h"
 
-#include "base/message.h"
+#include "base/failure.h"
 #include "base/self.h"
+#include "checkpoint/parcel.h"
 #include "context/calls/parts.h"
+#include "context/calls/save_opened.h"
 #include "context/image/opened.h"
 #include "context/image/opened_list.h"
 #include "context/image/opened_place.h"
 #include "context/image/opened_run.h"
+#include "context/image/opened_set.h"
 #include "context/image/opened_symbol.h"
 #include "context/image/opened_tls.h"
 #include "context/image/original.h"
@@ -131,18 +134,19 @@ static bool refuse(struct opened *o, int flags) {
   opened_error_say(
       &last_error,
       "%s: it would be shared by all ranks: leave out --pems-strict", name);
-  (void)opened_close(image(), o, &ignored);
+  (void)opened_close(image(), opened_handle(image(), o), &ignored);
   return true;
 }
 
-static struct opened *open_once(const void *caller, const char *name, int flags,
-                                bool *refused) {
+static void *open_once(const void *caller, const char *name, int flags,
+                       bool *refused) {
   begin();
   struct opened *o = opened_open(image(), caller, name, flags, &last_error);
   *refused = o && refuse(o, flags);
   failed = (!o && last_error.text[0]) || *refused;
+  void *const handle = o ? opened_handle(image(), o) : NULL;
   end();
-  return o;
+  return handle;
 }
 
 /* Without the loader: waits for the room that was lacking. */
@@ -154,17 +158,17 @@ static bool make_room(void) {
 }
 
 static void *open_in_turn(const void *caller, const char *name, int flags) {
-  struct opened *o;
+  void *handle;
   bool refused;
   do {
-    o = open_once(caller, name, flags, &refused);
-  } while (!o && failed && make_room());
+    handle = open_once(caller, name, flags, &refused);
+  } while (!handle && failed && make_room());
   if (refused) {
     run_dead(); /* nothing of it has been constructed */
     return NULL;
   }
   run_new();
-  return o;
+  return handle;
 }
 
 static void *open_for(const void *caller, const char *name, int flags) {
@@ -389,9 +393,11 @@ void dlfcn_start(bool strict) {
   original_on_shared(note_shared);
 }
 
-int dlfcn_begin(struct vp *vp, const char *dir) {
+int dlfcn_begin(struct vp *vp, const char *dir, void *place, size_t room) {
   struct opened_host host = {0};
   parts_host(&host, vp->context);
+  host.place = place;
+  host.room = room;
   host.expect = malloc_expect;
   return opened_start(&vp->context->image, vp->rank, dir, &host);
 }
@@ -406,4 +412,56 @@ void dlfcn_print_shared(void) {
     fprintf(stderr, "pems: opened, and shared by all ranks: %s\n", s->text);
   }
   lock_give(&loader.lock);
+}
+
+/* --- checkpoints ----------------------------------------------------------
+ */
+
+/* What a VP had opened, from when its file is read until it has it again. */
+static __thread struct parcel had;
+
+int dlfcn_check(struct vp *vp, struct pems_error *error) {
+  enter();
+  const int code = save_opened_check(vp->context, error);
+  end();
+  return code;
+}
+
+int dlfcn_save(const struct vp *vp, struct checkpoint_out *o,
+               struct pems_error *error) {
+  struct parcel all = {0};
+  enter();
+  save_opened(vp->context, &all);
+  end();
+  const int code =
+      all.n > CHECKPOINT_LARGEST
+          ? failure(error, ENOTSUP, "it has opened too many libraries")
+          : parcel_save(&all, CHECKPOINT_LIBRARIES, o, error);
+  parcel_free(&all);
+  return code;
+}
+
+int dlfcn_load(struct vp *vp, struct checkpoint_in *in,
+               struct pems_error *error) {
+  void *bytes = NULL;
+  size_t n = 0;
+  (void)vp;
+  const int code = checkpoint_take(in, CHECKPOINT_LIBRARIES, &bytes, &n, error);
+  had = (struct parcel){.bytes = bytes, .n = n, .room = n};
+  return code;
+}
+
+int dlfcn_open_again(struct vp *vp, const char *name,
+                     struct pems_error *error) {
+  enter();
+  const int code = save_opened_load(vp->context, &had, name, error);
+  end();
+  parcel_free(&had);
+  return code;
+}
+
+void dlfcn_settle(struct vp *vp) {
+  enter();
+  save_opened_settle(vp->context);
+  end();
 }

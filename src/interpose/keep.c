@@ -2,6 +2,7 @@
 
 #include "base/failure.h"
 #include "interpose/descriptor.h"
+#include "interpose/dlfcn.h"
 #include "interpose/exit.h"
 #include "interpose/handler.h"
 #include "interpose/itimer.h"
@@ -22,13 +23,14 @@ static const char *in_the_way(const struct vp *vp) {
 }
 
 /* What has a name of its own comes first: it may hold such memory, too. */
-int keep_check(const struct vp *vp, struct pems_error *error) {
+int keep_check(struct vp *vp, struct pems_error *error) {
   const char *const what = in_the_way(vp);
   if (what) {
     return failure(error, ENOTSUP, "it has %s", what);
   }
   int code = descriptors_check(vp, error);
   code = code ? code : stdio_check(vp, error);
+  code = code ? code : dlfcn_check(vp, error);
   return code || !vp->native
              ? code
              : failure(error, ENOTSUP,
@@ -44,7 +46,8 @@ int keep_save(const struct vp *vp, struct checkpoint_out *o,
   code = code ? code : exit_save(o, error);
   code = code ? code : locale_save(o, error);
   code = code ? code : descriptors_save(vp, o, error);
-  return code ? code : stdio_save(vp, o, error);
+  code = code ? code : stdio_save(vp, o, error);
+  return code ? code : dlfcn_save(vp, o, error);
 }
 
 int keep_load(struct vp *vp, struct checkpoint_in *in,
@@ -55,5 +58,14 @@ int keep_load(struct vp *vp, struct checkpoint_in *in,
   code = code ? code : exit_load(in, error);
   code = code ? code : locale_load(in, error);
   code = code ? code : descriptors_load(vp, in, error);
-  return code ? code : stdio_load(vp, in, error);
+  code = code ? code : stdio_load(vp, in, error);
+  return code ? code : dlfcn_load(vp, in, error);
+}
+
+int keep_open_again(struct vp *vp, const char *name, struct pems_error *error) {
+  return dlfcn_open_again(vp, name, error);
+}
+
+void keep_settle(struct vp *vp) {
+  dlfcn_settle(vp);
 }

@@ -219,18 +219,22 @@ static void *allocate_in(struct context *c, size_t n, size_t align) {
    perhaps by another rank. */
 static __thread struct {
   size_t n, align;
+  void *block; /* that is there already, or NULL */
 } expected __attribute__((tls_model("initial-exec")));
 
-void malloc_expect(size_t n, size_t align) {
+void malloc_expect(size_t n, size_t align, void *block) {
   expected.n = n;
   expected.align = align;
+  expected.block = block;
 }
 
 static void *allocate_expected(size_t n) {
-  return expected.n && !self_native() && !self.helper &&
-                 (n == expected.n || n == expected.n + expected.align)
-             ? allocate_in(self.vp->context, n, 16)
-             : NULL;
+  if (!expected.n || (n != expected.n && n != expected.n + expected.align)) {
+    return NULL;
+  }
+  return expected.block                   ? expected.block
+         : !self_native() && !self.helper ? allocate_in(self.vp->context, n, 16)
+                                          : NULL;
 }
 
 /* What the C library keeps for a rank is not in its context: nobody could save

@@ -20,9 +20,9 @@ bool malloc_is_program(const void *caller);
    has called, ends with the call. */
 bool malloc_is_pems(const void *caller);
 /* ld.so is about to ask on this thread for n bytes, or `align` more, for
-   thread-local data of the VP's program: these lie in its context if it has
-   room. 0: no more. */
-void malloc_expect(size_t n, size_t align);
+   thread-local data of the VP's program: it gets `block`, or, if that is NULL,
+   something in the VP's context if there is room. 0: no more. */
+void malloc_expect(size_t n, size_t align, void *block);
 /* What the C library asks for on this thread until that is off lies in its
    rank's context. */
 void malloc_keep(bool on);

@@ -187,8 +187,13 @@ int resume_load(struct vp *vp, struct resume *at, struct checkpoint_in *in,
   code = code ? code : checkpoint_get(in, b, at, error);
   code = code ? code : checkpoint_next(in, b, error);
   code = code ? code : exits_load(in, b, error);
-  code = code ? code : load_heap(vp, in, b, error);
-  code = code ? code : load_memory(vp, in, b, error);
+  return code ? code : load_heap(vp, in, b, error);
+}
+
+int resume_load_memory(struct vp *vp, const struct resume *at,
+                       struct checkpoint_in *in, struct checkpoint_block *b,
+                       struct pems_error *error) {
+  const int code = load_memory(vp, in, b, error);
   if (code) {
     return code;
   }

@@ -36,9 +36,14 @@ bool resume_stop(struct resume *at, void (*stopped)(void));
 int resume_save(struct vp *vp, struct resume *at, struct checkpoint_out *o,
                 struct pems_error *error);
 /* On the VP's thread, on another stack, before its program begins: reads what
-   resume_save has written, but for *at. *b is then the block behind it. */
+   resume_save has written, first what the VP and its heap are; then, when all
+   parts of its context are where they were, what they have. *b is the block
+   behind what was read. */
 int resume_load(struct vp *vp, struct resume *at, struct checkpoint_in *in,
                 struct checkpoint_block *b, struct pems_error *error);
+int resume_load_memory(struct vp *vp, const struct resume *at,
+                       struct checkpoint_in *in, struct checkpoint_block *b,
+                       struct pems_error *error);
 /* When it has been loaded: are these addresses of memory that it has? */
 bool resume_covers(const struct vp *vp, uint64_t at, size_t n);
 /* Then: it goes on. */

@@ -177,9 +177,9 @@ static void take(void) {
   } else if (is("copy")) {
     ends[0] = dup2(raw, 99);
   } else if (is("plugin")) {
-    opened = dlopen(path("plugin.so", -1), RTLD_NOW);
-    if (!opened || *(int *)dlsym(opened, "plugged") != 7) {
-      fail("a plug-in cannot be opened");
+    opened = dlopen("libresolv.so.2", RTLD_NOW); /* all ranks share it */
+    if (!opened) {
+      fail("a library cannot be opened");
     }
   } else if (is("protected")) {
     page = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,

@@ -13,6 +13,8 @@ libpemscore_la_SOURCES += \
   src/context/calls/parts.h \
   src/context/calls/save.c \
   src/context/calls/save.h \
+  src/context/calls/save_opened.c \
+  src/context/calls/save_opened.h \
   src/context/calls/stack_chunks.c \
   src/context/calls/stack_chunks.h \
   src/context/calls/thread_parts.c \
@@ -22,6 +24,7 @@ UNIT_TESTS += \
   tests/unit/context/calls/test_create_shortage \
   tests/unit/context/calls/test_mapping \
   tests/unit/context/calls/test_save \
+  tests/unit/context/calls/test_save_opened \
   tests/unit/context/calls/test_stack_chunks \
   tests/unit/context/calls/test_thread_parts
 EXTRA_DIST += src/context/calls/README.md

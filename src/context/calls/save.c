@@ -3,11 +3,10 @@
 #include "base/failure.h"
 #include "config/size.h"
 #include "context/calls/allocate.h"
-#include "context/image/opened_set.h"
+#include "context/calls/save_opened.h"
 #include "context/internal.h"
 #include "context/residency/residency.h"
 #include "context/store/space.h"
-#include "os/bits.h"
 #include "os/lock.h"
 #include "os/native.h"
 #include "os/pages.h"
@@ -63,7 +62,7 @@ static int data_parts(const struct context *c) {
 
 int context_save(struct context *c, struct checkpoint_out *o,
                  struct pems_error *error) {
-  if (c->protections.n) {
+  if (!save_opened_protects_all(c)) {
     return failure(error, ENOTSUP, "it has memory that mprotect has changed");
   }
   int code = save_heap(c, o, error);
@@ -71,6 +70,7 @@ int context_save(struct context *c, struct checkpoint_out *o,
     const struct image_part part = image_part(&c->image, i);
     code = checkpoint_put_memory(o, part.data, part.len, error);
   }
+  code = code ? code : save_opened_memory(c, o, error);
   return code ? code : save_blocks(c, o, error);
 }
 
@@ -78,16 +78,14 @@ int context_save_homes(const struct context *c, struct context_homes *homes,
                        struct pems_error *error) {
   enum { MOST = sizeof(homes->item) / sizeof(*homes->item) };
   homes->n = 0;
-  if (c->image.opened && c->image.opened->first) {
-    return failure(error, ENOTSUP, "it has opened libraries");
-  }
   for (int i = 0; i < c->image.nlater; i++) {
     const struct image_part part = c->image.later[i];
     const int at = data_parts(c) + 1 + i;
-    if (part.len && homes->n == MOST) {
+    const bool counts = part.len && !save_opened_has(c, part);
+    if (counts && homes->n == MOST) {
       return failure(error, ENOTSUP, "its stack has grown too often");
     }
-    if (part.len) {
+    if (counts) {
       homes->item[homes->n++] = (struct context_home){
           (uintptr_t)part.home, part.len, image_part_is_stack(&c->image, at)};
     }
@@ -96,16 +94,6 @@ int context_save_homes(const struct context *c, struct context_homes *homes,
 }
 
 /* --- loading --- */
-
-/* What is zero stays without memory. */
-static void clear(char *p, size_t n) {
-  for (size_t at = 0; at < n; at += PAGE) {
-    const size_t part = bits_min(n - at, PAGE);
-    if (!bits_zero(p + at, part)) {
-      memset(p + at, 0, part);
-    }
-  }
-}
 
 static int grant(struct context *c, size_t top, struct pems_error *error) {
   const char *dir = "";
@@ -147,10 +135,10 @@ static int count(struct context *c, struct pems_error *error) {
 int context_load(struct context *c, const void *state, size_t n,
                  struct pems_error *error) {
   const size_t top = heap_saved_top(state, n);
-  clear(c->range, (size_t)(heap_used_to(c->heap) - c->range));
+  pages_clear(c->range, (size_t)(heap_used_to(c->heap) - c->range));
   for (int i = 0; i < data_parts(c); i++) {
     const struct image_part part = image_part(&c->image, i);
-    clear(part.data, part.len);
+    pages_clear(part.data, part.len);
   }
   int code = grant(c, top, error);
   if (code) {

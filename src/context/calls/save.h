@@ -9,7 +9,8 @@
 
 #include <pems/status.h>
 
-/* What else the heap has blocks for: parts of the image that lie elsewhere. */
+/* What else the heap has blocks for: parts of the image that lie elsewhere, but
+   for those of libraries that were opened (save_opened.h). */
 struct context_homes {
   uint64_t n;
   struct context_home {

@@ -5,6 +5,7 @@
 
 #include "base/failure.h"
 #include "context/image/relocation.h"
+#include "os/guided.h"
 #include "os/whole.h"
 
 #include <dlfcn.h>
@@ -316,9 +317,18 @@ static int reason(void) {
   return errno ? errno : EIO;
 }
 
-static int open_copy(const char *path, struct image *img,
+static int open_copy(const char *path, struct image *img, void *at,
                      struct pems_error *error) {
-  img->handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+  int code = at ? guided_begin(at) : 0;
+  if (!code) {
+    img->handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    code = at ? guided_end() : 0;
+  }
+  if (code) {
+    return failure(error, code,
+                   "cannot load a copy of a library at its place: %p: %s", at,
+                   strerror(code));
+  }
   if (img->handle) {
     return 0;
   }
@@ -331,7 +341,8 @@ static int open_copy(const char *path, struct image *img,
 /* Loads from `fd` under a name of the original's descriptor, for which it
    stands in meanwhile: debuggers, which open the file by that name later on,
    too, then find the original, and all copies do with one descriptor. */
-static int open_stand_in(struct image *img, int fd, struct pems_error *error) {
+static int open_stand_in(struct image *img, int fd, void *at,
+                         struct pems_error *error) {
   const struct image_file *f = img->file;
   const int number = f->elf.fd;
   char path[PATH_MAX];
@@ -352,13 +363,14 @@ static int open_stand_in(struct image *img, int fd, struct pems_error *error) {
     }
     return code;
   }
-  const int code = open_copy(path, img, error);
+  const int code = open_copy(path, img, at, error);
   dup3(original, number, O_CLOEXEC);
   close(original);
   return code;
 }
 
-static int load_memfd(struct image *img, int rank, struct pems_error *error) {
+static int load_memfd(struct image *img, int rank, void *at,
+                      struct pems_error *error) {
   const struct image_file *f = img->file;
   char name[32];
   int code;
@@ -371,7 +383,7 @@ static int load_memfd(struct image *img, int rank, struct pems_error *error) {
         "limit on open files",
         rank, strerror(errno));
   } else {
-    code = open_stand_in(img, fd, error);
+    code = open_stand_in(img, fd, at, error);
   }
   if (!code) {
     rename_copy(f, copy_file_map(img->handle));
@@ -421,13 +433,14 @@ static int load_named(struct image *img, int rank, const char *dir,
   }
   close(fd); /* what is open for writing cannot be run */
   if (!code) {
-    code = open_copy(path, img, error);
+    code = open_copy(path, img, NULL, error);
   }
   unlink(path);
   return code;
 }
 
-int copy_file_load(struct image *img, int rank, const char *dir,
+int copy_file_load(struct image *img, int rank, const char *dir, void *at,
                    struct pems_error *error) {
-  return dir ? load_named(img, rank, dir, error) : load_memfd(img, rank, error);
+  return dir ? load_named(img, rank, dir, error)
+             : load_memfd(img, rank, at, error);
 }

@@ -9,9 +9,10 @@
 
 /* Has ld.so load a copy of img->file: sets img->handle. `dir` as for
    image_load. Of an IMAGE_OPENED file only what ld.so reads is written, unless
-   the copy's pages stay the file's. Returns 0, or an errno value with *error
-   filled in. Not thread-safe. */
-int copy_file_load(struct image *img, int rank, const char *dir,
+   the copy's pages stay the file's. It comes to lie at `at`, of a thread of the
+   process's own or a VP's, or, if that is NULL, anywhere. Returns 0, or an
+   errno value with *error filled in. Not thread-safe. */
+int copy_file_load(struct image *img, int rank, const char *dir, void *at,
                    struct pems_error *error);
 
 /* A descriptor of memory that can be mapped as code, or -1 with errno. */

@@ -97,6 +97,12 @@ static int sum_of_file(const struct image_elf *elf, char *to, size_t size) {
   return 0;
 }
 
+int identity_of_elf(const struct image_elf *elf, char *to, size_t size) {
+  return build_id_of_file(elf, to, size) || sum_of_file(elf, to, size) == 0
+             ? 0
+             : EIO;
+}
+
 static int id_of_path(const char *path, char *to, size_t size,
                       struct pems_error *error) {
   struct image_elf elf;
@@ -105,8 +111,7 @@ static int id_of_path(const char *path, char *to, size_t size,
     return failure(error, code, "cannot read a file: %s: %s", path,
                    strerror(code));
   }
-  const bool found =
-      build_id_of_file(&elf, to, size) || sum_of_file(&elf, to, size) == 0;
+  const bool found = identity_of_elf(&elf, to, size) == 0;
   close(elf.fd);
   return found ? 0
                : failure(error, EIO, "cannot read a file: %s: %s", path,

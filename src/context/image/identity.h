@@ -4,6 +4,8 @@
 #ifndef PEMS_CONTEXT_IMAGE_IDENTITY_H
 #define PEMS_CONTEXT_IMAGE_IDENTITY_H
 
+#include "context/image/image_elf.h"
+
 #include <stdio.h>
 
 #include <pems/status.h>
@@ -29,6 +31,8 @@ int identity_find(struct identity *to, struct pems_error *error);
 /* What is now in the places of the files in `like`, and this machine. */
 int identity_here(struct identity *to, const struct identity *like,
                   struct pems_error *error);
+/* What tells the file from others that were made otherwise: 0 or EIO. */
+int identity_of_elf(const struct image_elf *elf, char *to, size_t size);
 /* As text, of lines; identity_read takes nothing else. */
 int identity_write(const struct identity *from, FILE *to,
                    struct pems_error *error);

@@ -42,7 +42,7 @@ static int load_library(struct image *lib, const struct image_file *f, int rank,
                         const char *dir, struct pems_error *error) {
   *lib = (struct image){
       .file = f, .fini_left = f->fini.count, .has_fini = f->fini_function != 0};
-  const int code = copy_file_load(lib, rank, dir, error);
+  const int code = copy_file_load(lib, rank, dir, NULL, error);
   if (!code) {
     copy_pages_locate(lib);
   }
@@ -71,7 +71,7 @@ static int load_libraries(struct image *img, int rank, const char *dir,
 
 static int load_program(struct image *img, int rank, const char *dir,
                         struct pems_error *error) {
-  const int code = copy_file_load(img, rank, dir, error);
+  const int code = copy_file_load(img, rank, dir, NULL, error);
   if (code) {
     return code;
   }

@@ -161,10 +161,11 @@ static void find_dead(struct opened_set *set) {
   }
 }
 
-int opened_close(struct image *img, struct opened *o,
+int opened_close(struct image *img, const void *handle,
                  struct opened_error *error) {
+  struct opened *const o = opened_by_handle(img, handle);
   error->text[0] = '\0';
-  if (!opened_is_handle(img->opened, o) || o->opens == 0) {
+  if (!o || o->opens == 0) {
     opened_error_say(error, "shared object not open");
     return -1;
   }
@@ -210,15 +211,12 @@ void opened_end(struct image *img) {
 }
 
 void *opened_original_handle(struct image *img, void *handle) {
-  const struct opened *o = handle;
-  if (!opened_is_handle(img->opened, handle)) {
-    return NULL;
-  }
-  return o->is_self ? (void *)program_map() : o->of->handle;
+  const struct opened *const o = opened_by_handle(img, handle);
+  return !o ? NULL : o->is_self ? (void *)program_map() : o->of->handle;
 }
 
 struct link_map *opened_map(struct image *img, void *handle) {
-  const struct opened *o = handle;
+  const struct opened *const o = opened_by_handle(img, handle);
   if (o->is_self) {
     return copy_file_map(img->handle);
   }

@@ -27,10 +27,10 @@ struct opened *opened_open(struct image *img, const void *caller,
                            struct opened_error *error);
 struct opened *opened_next_new(struct image *img);
 
-/* As dlclose. 0, or -1 with `error` filled in. Destructors have not run:
-   opened_next_dead tells whose must, in their order; opened_sweep then unloads
-   what nobody needs. */
-int opened_close(struct image *img, struct opened *o,
+/* As dlclose of what opened_handle gave. 0, or -1 with `error` filled in.
+   Destructors have not run: opened_next_dead tells whose must, in their order;
+   opened_sweep then unloads what nobody needs. */
+int opened_close(struct image *img, const void *handle,
                  struct opened_error *error);
 struct opened *opened_next_dead(struct image *img);
 void opened_sweep(struct image *img);

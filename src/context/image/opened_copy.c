@@ -45,15 +45,30 @@ static void unvisit(void) {
   }
 }
 
+/* Where it is the VP's, if that can be; where it was once it has to be. */
+static int load_file(const struct opened_set *set, struct opened *o,
+                     struct pems_error *error) {
+  const bool must = o->wanted != NULL;
+  o->wanted = must ? o->wanted : opened_set_place(set, o->of->file);
+  int code = copy_file_load(&o->img, set->rank, set->dir, o->wanted, error);
+  o->placed = o->wanted && !code;
+  if (code && o->wanted && !must) {
+    *error = (struct pems_error){0};
+    code = copy_file_load(&o->img, set->rank, set->dir, NULL, error);
+  }
+  return code;
+}
+
 static int map_copy(struct image *img, struct opened *o,
                     struct pems_error *error) {
   const struct opened_set *set = img->opened;
   const struct image_file *f = o->of->file;
   o->img = (struct image){
       .file = f, .fini_left = f->fini.count, .has_fini = f->fini_function != 0};
-  const int code = copy_file_load(&o->img, set->rank, set->dir, error);
+  const int code = load_file(set, o, error);
   if (!code) {
     copy_pages_locate(&o->img);
+    o->placed = o->placed && o->img.text == o->wanted;
   }
   return code;
 }
@@ -96,7 +111,7 @@ static int take_home(struct image *img, struct opened *o) {
   if (n == 0) {
     return 0;
   }
-  o->home = host->take(host->arg, length(part, n));
+  o->home = o->had ? o->had : host->take(host->arg, length(part, n));
   if (o->home == NULL) {
     return ENOMEM;
   }
@@ -144,8 +159,8 @@ static char **find_bases(const struct image *img) {
   return base;
 }
 
-static int make_copies(struct image *img, struct opened *from,
-                       struct pems_error *error) {
+int opened_copy_make(struct image *img, struct opened *from,
+                     struct pems_error *error) {
   int code = 0;
   for (struct opened *o = from; o && !code; o = o->next) {
     code = o->is_new ? map_copy(img, o, error) : 0;
@@ -196,7 +211,7 @@ struct opened *opened_copy_provide(struct image *img, struct original *of,
   int code = add_missing(img, of, of);
   struct opened *from = last ? last->next : set->first;
   unvisit();
-  code = code ? ENOMEM : make_copies(img, from, &why);
+  code = code ? ENOMEM : opened_copy_make(img, from, &why);
   if (code) {
     opened_error_say(error, "%s: %s", name,
                      why.text[0] ? why.text : strerror(code));

@@ -10,6 +10,10 @@
 /* All may be NULL: then data stay where they are, in memory. */
 struct opened_host {
   void *arg;
+  /* Addresses for copies that are this VP's in each process, or NULL: they lie
+     anywhere. */
+  char *place;
+  size_t room;
   /* Room for n bytes, whole pages, which nobody touches, or NULL. */
   void *(*take)(void *arg, size_t n);
   void (*give)(void *arg, void *home);
@@ -22,9 +26,10 @@ struct opened_host {
   int (*count)(void *arg, uint64_t bytes);
   void (*uncount)(void *arg, uint64_t bytes);
   /* The block that the C library makes for thread-local data of this thread,
-     of n bytes, or `align` more, had better lie in the VP's memory. 0: there is
-     no such block any more. */
-  void (*expect)(size_t n, size_t align);
+     of n bytes, or `align` more, had better lie in the VP's memory: there is
+     one at `block`, or, if that is NULL, it is to be taken. n = 0: there is no
+     such block any more. */
+  void (*expect)(size_t n, size_t align, void *block);
 };
 
 #endif

@@ -1,6 +1,7 @@
 #include "context/image/opened_set.h"
 
 #include "context/image/original.h"
+#include "os/bits.h"
 
 #include <stddef.h>
 
@@ -14,13 +15,59 @@ struct opened *opened_find(const struct opened_set *set,
   return NULL;
 }
 
-bool opened_is_handle(const struct opened_set *set, const void *handle) {
-  for (const struct opened *o = set->first; o; o = o->next) {
-    if (o == handle) {
-      return true;
+void *opened_handle(const struct image *img, const struct opened *o) {
+  return o->is_self ? img->base : opened_base(img, o->of);
+}
+
+struct opened *opened_by_handle(const struct image *img, const void *handle) {
+  struct opened_set *const set = img->opened;
+  if (handle == img->base) {
+    return &set->self;
+  }
+  for (struct opened *o = handle ? set->first : NULL; o; o = o->next) {
+    if (opened_base(img, o->of) == handle) {
+      return o;
     }
   }
-  return handle == &set->self;
+  return NULL;
+}
+
+/* Of what ld.so maps, and of what it may cut from that. */
+static size_t size_at(const struct image_file *f, size_t *align) {
+  enum { LEAST = 1 << 16 };
+  *align = LEAST;
+  for (int i = 0; i < f->elf.nsegments; i++) {
+    const Elf64_Phdr *const p = &f->elf.segment[i];
+    *align = p->p_type == PT_LOAD && p->p_align > *align ? p->p_align : *align;
+  }
+  return f->high - f->low + (*align > LEAST ? *align : 0);
+}
+
+/* The first one that overlaps [at, at + n). */
+static const struct opened *in_the_way(const struct opened_set *set, char *at,
+                                       size_t n) {
+  for (const struct opened *o = set->first; o; o = o->next) {
+    if (o->placed && at < o->img.text + o->img.text_len &&
+        o->img.text < at + n) {
+      return o;
+    }
+  }
+  return NULL;
+}
+
+char *opened_set_place(const struct opened_set *set,
+                       const struct image_file *f) {
+  size_t align;
+  const size_t n = size_at(f, &align);
+  char *at = set->host.place;
+  const struct opened *other = NULL;
+  do {
+    at = other ? other->img.text + other->img.text_len : at;
+    at = (char *)bits_align_up((uintptr_t)at, align);
+    other = in_the_way(set, at, n);
+  } while (other);
+  return set->host.place && at + n <= set->host.place + set->host.room ? at
+                                                                       : NULL;
 }
 
 void opened_set_append(struct opened_set *set, struct opened *o) {

@@ -22,9 +22,12 @@ struct opened {
   bool global, stays;    /* RTLD_GLOBAL, RTLD_NODELETE were given */
   bool is_self;          /* the program */
   struct image img;      /* of a copy */
+  char *wanted;          /* where it is to lie; NULL: anywhere, */
+  bool placed;           /* or at addresses that are the VP's in each process */
   struct image_part part[OPENED_PARTS]; /* of its data, if they are the VP's */
   int parts;                            /* memory */
-  char *home;                           /* of all of them, or NULL */
+  char *home;                           /* of all of them, or NULL; */
+  char *had;                            /* if the VP has one for it already */
   uint64_t beside;                      /* bytes that count beside contexts */
   bool built;                           /* it is a copy, and complete */
   bool is_new;       /* its constructors have not been asked for */
@@ -54,7 +57,14 @@ void opened_set_remove(struct opened_set *set, struct opened *o);
 /* The VP's handle for a library, or NULL. */
 struct opened *opened_find(const struct opened_set *set,
                            const struct original *of);
-bool opened_is_handle(const struct opened_set *set, const void *handle);
+/* What the program is given for it: the address where the VP has the library,
+   or the program, which is another process's, too, where copies have places.
+   Back: NULL if it is none. */
+void *opened_handle(const struct image *img, const struct opened *o);
+struct opened *opened_by_handle(const struct image *img, const void *handle);
+/* Addresses for a copy of it that no other has, or NULL: there are none. */
+char *opened_set_place(const struct opened_set *set,
+                       const struct image_file *f);
 /* Where the VP has the library, or NULL. */
 char *opened_base(const struct image *img, const struct original *of);
 /* The library whose copy of this VP has this code, or NULL. */

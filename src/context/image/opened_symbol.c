@@ -93,14 +93,14 @@ static bool look_behind(struct search *s) {
 
 static bool look_by_handle(struct search *s, void *handle,
                            struct opened_error *error) {
-  const struct opened *o = handle;
   if (handle == RTLD_DEFAULT) {
     return look_everywhere(s);
   }
   if (handle == RTLD_NEXT) {
     return look_behind(s);
   }
-  if (!opened_is_handle(s->img->opened, handle)) {
+  const struct opened *const o = opened_by_handle(s->img, handle);
+  if (!o) {
     opened_error_say(error, "invalid handle");
     return false;
   }
@@ -110,11 +110,11 @@ static bool look_by_handle(struct search *s, void *handle,
 /* As ld.so says it. */
 static void say_undefined(const struct search *s, void *handle,
                           struct opened_error *error) {
-  const struct opened *o = handle;
+  const struct opened *const o = handle == RTLD_DEFAULT || handle == RTLD_NEXT
+                                     ? NULL
+                                     : opened_by_handle(s->img, handle);
   const char *where =
-      handle == RTLD_DEFAULT || handle == RTLD_NEXT || o->is_self || !o->of
-          ? s->img->file->path
-          : o->of->map->l_name;
+      !o || o->is_self || !o->of ? s->img->file->path : o->of->map->l_name;
   opened_error_say(error,
                    s->version ? "%s: undefined symbol: %s, version %s"
                               : "%s: undefined symbol: %s",

@@ -73,6 +73,11 @@ bool relocation_is_tls(const Elf64_Rela *r) {
   }
 }
 
+bool relocation_is_fixed(const Elf64_Rela *r) {
+  const uint32_t type = ELF64_R_TYPE(r->r_info);
+  return type == IS_TLS_STATIC || type == IS_TLS_DESCRIPTOR;
+}
+
 int relocation_tls_words(const Elf64_Rela *r) {
   return ELF64_R_TYPE(r->r_info) == IS_TLS_DESCRIPTOR ? 2 : 1;
 }

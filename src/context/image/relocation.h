@@ -24,6 +24,8 @@ bool relocation_is_data(const Elf64_Rela *r);
    it has no thread-local data of its own, for that of the original is each
    thread's already. */
 bool relocation_is_tls(const Elf64_Rela *r);
+/* And has a distance that is the same in all threads, or may have one. */
+bool relocation_is_fixed(const Elf64_Rela *r);
 /* The words that such a one fills in. */
 int relocation_tls_words(const Elf64_Rela *r);
 

@@ -29,7 +29,7 @@ static const char *of_mpi(const struct rank *rank) {
              : checkpoint_objects_obstacle(rank);
 }
 
-int checkpoint_rank_check(const struct vp *vp, bool at_call_of_all,
+int checkpoint_rank_check(struct vp *vp, bool at_call_of_all,
                           struct pems_error *error) {
   const char *function = NULL;
   if (!at_call_of_all && file_kept_writes(vp->mpi)) {
@@ -269,12 +269,17 @@ int checkpoint_rank_load(struct vp *vp, struct resume *at, const char *path,
   code = code ? code : load_facts(vp, &in, error);
   code = code ? code : keep_load(vp, &in, error);
   code = code ? code : resume_load(vp, at, &in, &b, error);
+  code = code ? code : keep_open_again(vp, path, error);
+  code = code ? code : resume_load_memory(vp, at, &in, &b, error);
   code = code ? code : load_messages(vp->mpi, &in, &b, error);
   code = code ? code : load_pointers(vp->mpi, &in, &b, error);
   code = code ? code : load_windows(vp->mpi, &in, &b, error);
   code = code ? code : load_memory(vp, &in, &b, error);
   if (!code && b.kind != CHECKPOINT_END) {
     code = failure(error, EILSEQ, "checkpoint: %s: it has more", in.path);
+  }
+  if (!code) {
+    keep_settle(vp);
   }
   checkpoint_shut(&in);
   return code;

@@ -15,7 +15,7 @@
    that cannot be saved; EAGAIN: a collective call that others have not made
    before they stopped, later it can be. What all ranks have begun before is
    waited for, of files at a call that all make only. */
-int checkpoint_rank_check(const struct vp *vp, bool at_call_of_all,
+int checkpoint_rank_check(struct vp *vp, bool at_call_of_all,
                           struct pems_error *error);
 /* Writes the file of a rank that has stopped (vp/resume.h), on its thread.
  *tail is for checkpoint_rank_add. */

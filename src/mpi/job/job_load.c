@@ -71,6 +71,19 @@ static int keep_words(struct vp *vp, char **argv, struct pems_error *error) {
                        vp->rank);
 }
 
+/* Addresses of what ranks open at run time, above those of contexts and below
+   what the system gives. */
+#define OPENED_PLACE ((uintptr_t)3 << 45)
+#define OPENED_SIZE ((size_t)1 << 43)
+
+static int begin_opening(const struct job_setup *job, struct vp *vp,
+                         const char *dir) {
+  const size_t room = OPENED_SIZE / (size_t)vps.plan.v;
+  const uintptr_t place = OPENED_PLACE + room * (size_t)vp->rank;
+  return dlfcn_begin(vp, image_wants_name() ? dir : NULL,
+                     job->fixed ? (void *)place : NULL, room);
+}
+
 static int load_one(struct job_setup *job, struct vp *vp, int argc,
                     char **argv) {
   struct image image;
@@ -91,7 +104,7 @@ static int load_one(struct job_setup *job, struct vp *vp, int argc,
   if (bad) {
     return bad;
   }
-  return dlfcn_begin(vp, image_wants_name() ? dir : NULL) == 0
+  return begin_opening(job, vp, dir) == 0
              ? 0
              : failure(&job->error, ENOMEM,
                        "out of memory: rank %d: free memory", vp->rank);

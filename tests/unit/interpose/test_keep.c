@@ -8,6 +8,7 @@
 #include "base/failure.h"
 #include "check_main.h"
 #include "interpose/descriptor.h"
+#include "interpose/dlfcn.h"
 #include "interpose/exit.h"
 #include "interpose/handler.h"
 #include "interpose/itimer.h"
@@ -18,7 +19,7 @@
 
 static char calls[32], fails;
 static bool has_keys, has_timers;
-static int descriptors, streams;
+static int descriptors, streams, libraries;
 static struct pems_error error;
 
 static int call(char which) {
@@ -107,7 +108,30 @@ int stdio_check(const struct vp *vp, struct pems_error *e) {
   return streams ? failure(e, streams, "a stream") : 0;
 }
 
-static void is_in_the_way(const struct vp *vp, const char *what) {
+int dlfcn_check(struct vp *vp, struct pems_error *e) {
+  (void)vp;
+  return libraries ? failure(e, libraries, "a library") : 0;
+}
+int dlfcn_save(const struct vp *vp, struct checkpoint_out *o,
+               struct pems_error *e) {
+  (void)vp, (void)o, (void)e;
+  return call('o');
+}
+int dlfcn_load(struct vp *vp, struct checkpoint_in *in, struct pems_error *e) {
+  (void)vp, (void)in, (void)e;
+  return call('o');
+}
+int dlfcn_open_again(struct vp *vp, const char *name, struct pems_error *e) {
+  (void)vp, (void)e;
+  ck_assert_str_eq(name, "its name");
+  return call('a');
+}
+void dlfcn_settle(struct vp *vp) {
+  (void)vp;
+  (void)call('z');
+}
+
+static void is_in_the_way(struct vp *vp, const char *what) {
   ck_assert_int_eq(keep_check(vp, &error), ENOTSUP);
   ck_assert_msg(strstr(error.text, what) != NULL, "%s", error.text);
 }
@@ -117,7 +141,9 @@ START_TEST(what_is_in_the_way_is_named) {
   ck_assert_int_eq(keep_check(&vp, &error), 0);
   vp.native = 1;
   is_in_the_way(&vp, "memory of the C library");
-  streams = ENOTSUP; /* this and what follows may be why */
+  libraries = ENOTSUP; /* this and what follows may be why */
+  is_in_the_way(&vp, "a library");
+  streams = ENOTSUP;
   is_in_the_way(&vp, "a stream");
   descriptors = ENOTSUP;
   is_in_the_way(&vp, "a pipe");
@@ -135,7 +161,7 @@ END_TEST
 START_TEST(all_is_loaded_in_the_order_of_saving) {
   struct vp vp = {.rank = 1};
   ck_assert_int_eq(keep_save(&vp, NULL, &error), 0);
-  ck_assert_uint_eq(strlen(calls), 7);
+  ck_assert_uint_eq(strlen(calls), 8);
   char saved[sizeof(calls)];
   memcpy(saved, calls, sizeof(saved));
   calls[0] = '\0';
@@ -165,9 +191,19 @@ START_TEST(nothing_comes_after_what_fails) {
 }
 END_TEST
 
+START_TEST(libraries_are_opened_again) {
+  struct vp vp = {.rank = 1};
+  ck_assert_int_eq(keep_open_again(&vp, "its name", &error), 0);
+  keep_settle(&vp);
+  ck_assert_str_eq(calls, "az");
+  fails = 'a';
+  ck_assert_int_eq(keep_open_again(&vp, "its name", &error), EIO);
+}
+END_TEST
+
 int main(void) {
-  const TTest *const tests[] = {what_is_in_the_way_is_named,
-                                all_is_loaded_in_the_order_of_saving,
-                                nothing_comes_after_what_fails, NULL};
+  const TTest *const tests[] = {
+      what_is_in_the_way_is_named, all_is_loaded_in_the_order_of_saving,
+      nothing_comes_after_what_fails, libraries_are_opened_again, NULL};
   return check_main("keep", tests);
 }

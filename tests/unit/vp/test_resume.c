@@ -122,6 +122,7 @@ static void go_on(void) {
   struct checkpoint_block behind;
   volatile bool ran = false;
   code = resume_load(&vp, &at, &blocks_in, &behind, &why);
+  code = code ? code : resume_load_memory(&vp, &at, &blocks_in, &behind, &why);
   ck_assert(code || behind.kind == CHECKPOINT_END);
   getcontext(&outside);
   if (!code && !ran) {

@@ -125,10 +125,11 @@ END_TEST
 START_TEST(memory_that_was_protected_is_refused) {
   struct pems_error why;
   begin();
-  c->protections.n = 1;
+  ck_assert_int_eq(protections_note(&c->protections, PAGE, 2 * PAGE, PROT_READ),
+                   0);
   ck_assert_int_eq(context_save(c, &blocks_out, &why), ENOTSUP);
   ck_assert_ptr_nonnull(strstr(why.text, "mprotect"));
-  c->protections.n = 0;
+  ranges_clear(&c->protections);
   checkpoint_close(&blocks_out);
   unlink(blocks_path);
   rmdir(blocks_dir);

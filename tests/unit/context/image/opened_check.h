@@ -17,6 +17,7 @@
 #include "context/image/image_file.h"
 #include "context/image/opened.h"
 #include "context/image/opened_run.h"
+#include "context/image/opened_set.h"
 #include "context/image/opened_symbol.h"
 #include "context/image/opened_tls.h"
 #include "context/image/original.h"
@@ -106,8 +107,10 @@ static inline struct opened *open_it(int i, const char *name, int flags) {
   return o;
 }
 
+/* In all that is global, if `o` is NULL. */
 static inline void *find(int i, struct opened *o, const char *name) {
-  void *p = opened_symbol(&img[i], NULL, o, name, NULL, &why);
+  void *const handle = o ? opened_handle(&img[i], o) : RTLD_DEFAULT;
+  void *p = opened_symbol(&img[i], NULL, handle, name, NULL, &why);
   ck_assert_msg(p != NULL, "%s", why.text);
   return p;
 }
@@ -119,7 +122,7 @@ static inline int *call(int i, struct opened *o, const char *name) {
 
 static inline void close_it(int i, struct opened *o) {
   struct opened *dead;
-  ck_assert_int_eq(opened_close(&img[i], o, &why), 0);
+  ck_assert_int_eq(opened_close(&img[i], opened_handle(&img[i], o), &why), 0);
   while ((dead = opened_next_dead(&img[i]))) {
     opened_destruct(dead);
   }

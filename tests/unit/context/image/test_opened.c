@@ -24,6 +24,7 @@ END_TEST
 
 START_TEST(handles_are_counted) {
   struct opened *o = open_it(0, "libouter.so", RTLD_NOW);
+  const void *const handle = opened_handle(&img[0], o);
   ck_assert_ptr_eq(open_it(0, "libouter.so", RTLD_LAZY), o);
   *call(0, o, "where") = 50;
   close_it(0, o);
@@ -33,7 +34,7 @@ START_TEST(handles_are_counted) {
   close_it(0, o);
   ck_assert_ptr_null(open_it(0, "libouter.so", RTLD_NOW | RTLD_NOLOAD));
   ck_assert_ptr_null(open_it(0, "libinner.so", RTLD_NOW | RTLD_NOLOAD));
-  ck_assert_int_eq(opened_close(&img[0], o, &why), -1);
+  ck_assert_int_eq(opened_close(&img[0], handle, &why), -1);
   o = open_it(0, "libouter.so", RTLD_NOW);
   ck_assert_int_eq(*call(0, o, "where"), 6); /* anew */
 }
@@ -60,7 +61,8 @@ START_TEST(failures_have_a_reason) {
   ck_assert_ptr_nonnull(strstr(why.text, "undefined symbol: none"));
   struct opened *o = open_it(0, "libmissing.so", RTLD_LAZY);
   ck_assert_msg(o != NULL, "%s", why.text);
-  ck_assert_ptr_null(opened_symbol(&img[0], NULL, o, "g", NULL, &why));
+  ck_assert_ptr_null(
+      opened_symbol(&img[0], NULL, opened_handle(&img[0], o), "g", NULL, &why));
   ck_assert_ptr_nonnull(strstr(why.text, "undefined symbol: g"));
 }
 END_TEST

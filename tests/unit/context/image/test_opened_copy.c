@@ -86,7 +86,7 @@ START_TEST(data_leave_memory_with_their_rank) {
   ck_assert(in_part(find(1, o, "numbers")));
   ck_assert(in_part(constants) || in_part(constants + 1999));
   ck_assert_uint_ge(host.constant, 2 * 4096);
-  ck_assert(!in_part(opened_map(&img[1], o)->l_ld));
+  ck_assert(!in_part(opened_map(&img[1], opened_handle(&img[1], o))->l_ld));
   ck_assert_uint_ge(host.beside, 4096);
   ck_assert_uint_le(host.beside, 64 << 10);
   ck_assert_ptr_eq(host.part[0].home, host.home);

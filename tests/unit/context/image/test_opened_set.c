@@ -7,10 +7,14 @@
 static struct opened_set set;
 static struct opened item[3];
 static struct original of[3];
+static struct link_map map[3];
+static const struct image one = {.base = (char *)0x90000, .opened = &set};
 
 static void fill(void) {
-  set = (struct opened_set){.rank = 0};
+  set = (struct opened_set){.self.is_self = true};
   for (int i = 0; i < 3; i++) {
+    map[i].l_addr = 0x10000 * ((uintptr_t)i + 1);
+    of[i] = (struct original){.map = &map[i]};
     item[i] = (struct opened){.of = &of[i]};
     opened_set_append(&set, &item[i]);
   }
@@ -46,13 +50,42 @@ END_TEST
 START_TEST(handles_are_known) {
   fill();
   ck_assert_ptr_eq(opened_find(&set, &of[1]), &item[1]);
-  ck_assert(opened_is_handle(&set, &item[2]));
-  ck_assert(opened_is_handle(&set, &set.self));
+  void *const handle = opened_handle(&one, &item[1]);
+  ck_assert_ptr_eq(handle, (void *)0x20000);
+  ck_assert_ptr_eq(opened_by_handle(&one, handle), &item[1]);
+  ck_assert_ptr_eq(opened_handle(&one, &set.self), one.base);
+  ck_assert_ptr_eq(opened_by_handle(&one, one.base), &set.self);
   opened_set_remove(&set, &item[1]);
   ck_assert_ptr_null(opened_find(&set, &of[1]));
-  ck_assert(!opened_is_handle(&set, &item[1]));
-  ck_assert(!opened_is_handle(&set, &of[2]));
-  ck_assert(!opened_is_handle(&set, NULL));
+  ck_assert_ptr_null(opened_by_handle(&one, handle));
+  ck_assert_ptr_null(opened_by_handle(&one, &item[2]));
+  ck_assert_ptr_null(opened_by_handle(&one, NULL));
+}
+END_TEST
+
+START_TEST(copies_have_places_of_their_own) {
+  char *const start = (char *)0x7000000;
+  struct image_file f = {.low = 0, .high = 3 << 16};
+  fill();
+  ck_assert_ptr_null(opened_set_place(&set, &f)); /* they lie anywhere */
+  set.host.place = start;
+  set.host.room = 10 << 16;
+  ck_assert_ptr_eq(opened_set_place(&set, &f), start);
+  item[2].placed = true;
+  item[2].img.text = start + (2 << 16);
+  item[2].img.text_len = 4096;
+  ck_assert_ptr_eq(opened_set_place(&set, &f), start + (3 << 16));
+  item[0].placed = true;
+  item[0].img.text = start + (5 << 16);
+  item[0].img.text_len = (2 << 16) + 1;
+  ck_assert_ptr_null(opened_set_place(&set, &f)); /* eight are in use */
+  item[0].img.text_len = 2 << 16;
+  ck_assert_ptr_eq(opened_set_place(&set, &f), start + (7 << 16));
+  f.elf.segment[0] = (Elf64_Phdr){.p_type = PT_LOAD, .p_align = 1 << 21};
+  f.elf.nsegments = 1;
+  ck_assert_ptr_null(opened_set_place(&set, &f));
+  set.host.room = 1 << 23;
+  ck_assert_ptr_eq(opened_set_place(&set, &f), start + (1 << 21));
 }
 END_TEST
 
@@ -94,9 +127,12 @@ START_TEST(the_program_is_its_copy) {
 END_TEST
 
 int main(void) {
-  const TTest *const tests[] = {
-      they_are_in_order,       handles_are_known,
-      each_has_its_own_places, what_is_shared_is_where_it_is,
-      the_program_is_its_copy, NULL};
+  const TTest *const tests[] = {they_are_in_order,
+                                handles_are_known,
+                                copies_have_places_of_their_own,
+                                each_has_its_own_places,
+                                what_is_shared_is_where_it_is,
+                                the_program_is_its_copy,
+                                NULL};
   return opened_check_main("opened_set", tests);
 }

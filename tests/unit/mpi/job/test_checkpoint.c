@@ -184,7 +184,7 @@ bool checkpoint_ask_relieve_locked(void) {
   return false;
 }
 
-int checkpoint_rank_check(const struct vp *vp, bool at_call_of_all,
+int checkpoint_rank_check(struct vp *vp, bool at_call_of_all,
                           struct pems_error *error) {
   (void)vp;
   ck_assert(at_call_of_all == !played.between);
