@@ -73,7 +73,7 @@ library inner
 library outer "$dir/inner.so" "-Wl,-rpath,\$ORIGIN"
 library late
 cp -r "$dir" "$work/untouched"
-build tests/fault/opens.c -rdynamic
+build tests/fault/opens.c -rdynamic -fstack-protector-all
 opens=$program
 
 # --- killed and restarted ---

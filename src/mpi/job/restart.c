@@ -2,6 +2,7 @@
 #include "mpi/job/restart.h"
 
 #include "base/failure.h"
+#include "base/lifeline.h"
 #include "checkpoint/shelf.h"
 #include "context/image/image_place.h"
 #include "mpi/job/checkpoint_sizes.h"
@@ -113,9 +114,28 @@ static int begin(const struct options *o, char **argv) {
   return code ? code : identity_find(&restart.identity, &restart.error);
 }
 
+/* FNV-1a. */
+static uint64_t mix(uint64_t sum, const char *text) {
+  for (; text && *text; text++) {
+    sum = (sum ^ (unsigned char)*text) * UINT64_C(0x100000001b3);
+  }
+  return sum;
+}
+
+/* Frames of a rank, and where it jumps to, have these numbers in them: so each
+   process of a job has the same, which its pemsrun alone knows. The lowest byte
+   ends a text that would run over one. */
+static struct fixed_guards common_guards(const struct options *o) {
+  const uint64_t sum = mix(mix(UINT64_C(0xcbf29ce484222325), o->checkpoint),
+                           getenv(LIFELINE_VARIABLE));
+  return (struct fixed_guards){mix(sum, "stack") & ~UINT64_C(0xff),
+                               mix(sum, "pointer")};
+}
+
 __attribute__((no_stack_protector)) void restart_begin(int argc, char **argv,
                                                        char **envp) {
   struct options o;
+  struct fixed_guards guards = {0, 0};
   struct pems_error ignored;
   const size_t bytes = ((size_t)argc + 1) * sizeof(char *);
   char **const copy = native_alloc(bytes);
@@ -128,11 +148,12 @@ __attribute__((no_stack_protector)) void restart_begin(int argc, char **argv,
   /* What is wrong with them is told when all processes know each other. */
   if (options_parse(&o, &argc, copy, envp, &ignored) == 0) {
     restart.code = begin(&o, argv);
+    guards = common_guards(&o);
   }
   options_free(&o);
   native_free(copy);
-  if (restart.restarts && !restart.code) {
-    fixed_set_guards(restart.manifest.guards);
+  if (restart.fixed && !restart.code) {
+    fixed_set_guards(restart.restarts ? restart.manifest.guards : guards);
   }
 }
 

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/lifeline.h"
 #include "check_main.h"
 #include "checkpoint/shelf.h"
 #include "context/image/image_place.h"
@@ -190,6 +191,24 @@ START_TEST(with_them_addresses_are) {
 }
 END_TEST
 
+START_TEST(all_processes_of_a_job_have_the_same_guards) {
+  setenv(LIFELINE_VARIABLE, "one", 1);
+  ck_assert_int_eq(check("--pems-checkpoint=/tmp/d", NULL), 0);
+  const struct fixed_guards was = guards;
+  ck_assert_uint_ne(was.stack, 0);
+  ck_assert_uint_eq(was.stack & 0xff, 0);
+  ck_assert_uint_ne(was.pointer, was.stack);
+  guards = (struct fixed_guards){0, 0};
+  ck_assert_int_eq(check("--pems-checkpoint=/tmp/d", NULL), 0);
+  ck_assert_uint_eq(guards.stack, was.stack);
+  ck_assert_uint_eq(guards.pointer, was.pointer);
+  setenv(LIFELINE_VARIABLE, "two", 1);
+  ck_assert_int_eq(check("--pems-checkpoint=/tmp/d", NULL), 0);
+  ck_assert_uint_ne(guards.stack, was.stack);
+  ck_assert_uint_ne(guards.pointer, was.pointer);
+}
+END_TEST
+
 START_TEST(where_they_cannot_be_a_line_says_why) {
   fixed = false;
   unsetenv("UCX_MEM_MMAP_HOOK_MODE");
@@ -290,6 +309,7 @@ int main(void) {
       "restart",
       (const TTest *[]){
           without_checkpoints_nothing_is_fixed, with_them_addresses_are,
+          all_processes_of_a_job_have_the_same_guards,
           where_they_cannot_be_a_line_says_why, what_cannot_be_used_together,
           the_checkpoint_decides, its_limit_of_the_stack_is_taken,
           other_numbers_of_ranks_are_refused,
