@@ -175,6 +175,7 @@ FAULT_TESTS = \
   tests/fault/checkpoint_cost.sh \
   tests/fault/checkpoint_files.sh \
   tests/fault/checkpoint_plugins.sh \
+  tests/fault/checkpoint_python.sh \
   tests/fault/checkpoint_nth.sh \
   tests/fault/checkpoint_random.sh \
   tests/fault/counted.sh \

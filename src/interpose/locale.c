@@ -13,13 +13,25 @@
 #include <stdbool.h>
 #include <string.h>
 #include <time.h>
+#include <wchar.h>
 
 #define EXPORT __attribute__((visibility("default")))
+
+/* What it has for wide characters of a locale is the process's, though it takes
+   memory when a rank converts some first. */
+static void load_wide(void) {
+  mbstate_t state = {0};
+  wchar_t is;
+  (void)mbrtowc(&is, "a", 1, &state);
+}
 
 EXPORT char *setlocale(int category, const char *locale) {
   INTERPOSE_REAL(setlocale)
   self_enter();
   char *const is = real(category, locale);
+  if (locale && is) {
+    load_wide();
+  }
   self_leave();
   return is;
 }

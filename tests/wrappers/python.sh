@@ -165,23 +165,6 @@ else
       fail "sample sort $options: $(head -n 5 err)"
     sort out | diff wanted - >differ || fail "sample sort: $(head -n 5 differ)"
   done
-  # There are no checkpoints of it: that is said, and it goes on.
-  for level in multiple single; do
-    case $level in
-    multiple) reason='it has threads, or MPI_THREAD_MULTIPLE' ;;
-    single) reason='it has opened libraries' ;;
-    esac
-    run 3 --pems-procs=1 "--pems-checkpoint=$work/ck,every=1" "$python" -c '
-import mpi4py, sys
-mpi4py.rc.thread_level = sys.argv[1]
-from mpi4py import MPI
-for i in range(3):
-    MPI.COMM_WORLD.Barrier()
-print("goes on")' $level || fail "checkpoint, $level: $(head -n 5 err)"
-    expect "checkpoint, $level" 3 "goes on"
-    grep -q "^pems: no checkpoint at .*: $reason: the job goes on\$" err ||
-      fail "checkpoint, $level: no reason: $(cat err)"
-  done
 fi
 
 conclude
