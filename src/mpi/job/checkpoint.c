@@ -6,6 +6,7 @@
 #include "base/need.h"
 #include "base/self.h"
 #include "checkpoint/shelf.h"
+#include "checkpoint/wanted.h"
 #include "checkpoint/wish.h"
 #include "config/memory_plan.h"
 #include "context/residency/segment.h"
@@ -525,9 +526,14 @@ void checkpoint_start(void) {
 
 void checkpoint_watch(void) {
   if (all.on) {
-    checkpoint_ask_watch();
+    checkpoint_ask_watch(net_rank() == 0 ? is_wanted : NULL);
   }
 }
+/* By pemsrun --signal. */
+static bool is_wanted(void) {
+  return wanted_take(all.shelf.dir);
+}
+
 
 /* Of pems.h. */
 __attribute__((visibility("default"))) int pems_api_checkpoint(void) {
