@@ -12,6 +12,7 @@
 #include "context/residency/segment.h"
 #include "interpose/descriptor.h"
 #include "interpose/fatal.h"
+#include "mpi/job/checkpoint_about.h"
 #include "mpi/job/checkpoint_ask.h"
 #include "mpi/job/checkpoint_calls.h"
 #include "mpi/job/checkpoint_complete.h"
@@ -400,31 +401,6 @@ static void go_on(void) {
 
 /* --- setting up ----------------------------------------------------------- */
 
-static int describe(struct job_setup *job, int argc, char **argv) {
-  struct manifest *const m = &all.manifest;
-  const struct manifest *const was = restart_from();
-  char path[PATH_MAX], host[256] = "";
-  const ssize_t n = readlink("/proc/self/exe", path, sizeof(path) - 1);
-  path[n > 0 ? n : 0] = '\0';
-  gethostname(host, sizeof(host) - 1);
-  *m = (struct manifest){
-      .program = strdup(path),
-      .directory = was ? strdup(was->directory) : getcwd(NULL, 0),
-      .hosts = strdup(host),
-      .argument = was ? was->argument : argv,
-      .arguments = was ? was->arguments : argc,
-      .v = job->options.v,
-      .sequence = was ? was->sequence + 1 : 1,
-      .stack_limit = fixed_stack_limit(),
-      .landmark = restart_landmark(),
-      .guards = fixed_guards(),
-      .rank =
-          need_zalloc((size_t)job->options.v, sizeof(*m->rank), "checkpoint")};
-  return m->program && m->directory && m->hosts
-             ? 0
-             : failure(&job->error, ENOMEM, "out of memory: checkpoint");
-}
-
 static int open_shelf(struct job_setup *job) {
   int code = wish_parse(&all.wish, job->options.checkpoint, &job->error);
   return code ? code
@@ -465,8 +441,12 @@ int checkpoint_open_shelf(struct job_setup *job, int argc, char **argv) {
     return 0;
   }
   int code = open_same_shelf(job);
-  code = code ? code : describe(job, argc, argv);
+  code = code ? code
+              : checkpoint_about(&all.manifest, job->options.v, hosts, argc,
+                                 argv, &job->error);
+  native_free(hosts);
   if (code) {
+  char *const hosts = checkpoint_hosts();
     return code;
   }
   const uint64_t newest = shelf_newest(&all.shelf);

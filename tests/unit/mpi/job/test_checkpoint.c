@@ -51,6 +51,7 @@ bool (*fatal_on_term)(void); /* interpose/fatal.c's */
 void __wrap_net_max(uint64_t *x, int n);
 void __wrap_net_sum(uint64_t *x, int n);
 void __wrap_net_barrier(void);
+void __wrap_net_gather(const uint64_t *mine, uint64_t *all, int n);
 int __wrap_net_first_failed(int failed);
 
 void __wrap_net_max(uint64_t *x, int n) {
@@ -62,6 +63,10 @@ void __wrap_net_sum(uint64_t *x, int n) {
 }
 
 void __wrap_net_barrier(void) {
+void __wrap_net_gather(const uint64_t *mine, uint64_t *all, int n) {
+  memcpy(all, mine, (size_t)n * sizeof(*all));
+}
+
 }
 
 int __wrap_net_first_failed(int failed) {
