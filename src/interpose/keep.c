@@ -3,6 +3,7 @@
 #include "base/failure.h"
 #include "interpose/descriptor.h"
 #include "interpose/exit.h"
+#include "interpose/file_mapping.h"
 #include "interpose/handler.h"
 #include "interpose/itimer.h"
 #include "interpose/keys.h"
@@ -16,9 +17,10 @@ static const char *in_the_way(const struct vp *vp) {
   return vp->helpers || vp->shared ? "threads, or MPI_THREAD_MULTIPLE"
          : keys_has_shared(vp)     ? "keys of threads' data of a shared library"
          : itimers_has_others()    ? "timers of timer_create"
-         : vp->mapped              ? "mappings of files, or shared ones"
-         : vp->attached            ? "System V's shared memory"
-                                   : NULL;
+         : vp->mapped   ? "shared mappings, or mappings of files that "
+                          "could not be made again"
+         : vp->attached ? "System V's shared memory"
+                        : NULL;
 }
 
 /* What has a name of its own comes first: it may hold such memory, too. */
@@ -27,7 +29,8 @@ int keep_check(const struct vp *vp, struct pems_error *error) {
   if (what) {
     return failure(error, ENOTSUP, "it has %s", what);
   }
-  int code = descriptors_check(vp, error);
+  int code = file_mappings_check(vp, error);
+  code = code ? code : descriptors_check(vp, error);
   code = code ? code : stdio_check(vp, error);
   return code || !vp->native
              ? code
@@ -44,7 +47,8 @@ int keep_save(const struct vp *vp, struct checkpoint_out *o,
   code = code ? code : exit_save(o, error);
   code = code ? code : locale_save(o, error);
   code = code ? code : descriptors_save(vp, o, error);
-  return code ? code : stdio_save(vp, o, error);
+  code = code ? code : stdio_save(vp, o, error);
+  return code ? code : file_mappings_save(vp, o, error);
 }
 
 int keep_load(struct vp *vp, struct checkpoint_in *in,
@@ -55,5 +59,6 @@ int keep_load(struct vp *vp, struct checkpoint_in *in,
   code = code ? code : exit_load(in, error);
   code = code ? code : locale_load(in, error);
   code = code ? code : descriptors_load(vp, in, error);
-  return code ? code : stdio_load(vp, in, error);
+  code = code ? code : stdio_load(vp, in, error);
+  return code ? code : file_mappings_load(vp, in, error);
 }

@@ -78,7 +78,8 @@ tests_unit_mpi_job_test_checkpoint_complete_SOURCES = \
 tests_unit_mpi_job_test_checkpoint_complete_CPPFLAGS = $(AM_CPPFLAGS)
 tests_unit_mpi_job_test_checkpoint_rank_SOURCES = \
   tests/unit/mpi/job/test_checkpoint_rank.c src/mpi/job/checkpoint_rank.c \
-  src/mpi/job/checkpoint_objects.c
+  src/mpi/job/checkpoint_objects.c src/interpose/descriptor.c \
+  src/interpose/file_mapping.c
 tests_unit_mpi_job_test_checkpoint_rank_CPPFLAGS = $(AM_CPPFLAGS)
 tests_unit_mpi_job_test_checkpoint_files_SOURCES = \
   tests/unit/mpi/job/test_checkpoint_files.c src/mpi/job/checkpoint_files.c \
@@ -89,11 +90,12 @@ tests_unit_mpi_job_test_checkpoint_objects_SOURCES = \
 tests_unit_mpi_job_test_checkpoint_objects_CPPFLAGS = $(AM_CPPFLAGS)
 tests_unit_mpi_job_test_restart_SOURCES = \
   tests/unit/mpi/job/test_restart.c src/mpi/job/restart.c \
-  src/mpi/job/checkpoint_sizes.c src/interpose/descriptor.c
+  src/mpi/job/checkpoint_sizes.c src/interpose/descriptor.c \
+  src/interpose/file_mapping.c
 tests_unit_mpi_job_test_restart_CPPFLAGS = $(AM_CPPFLAGS)
 tests_unit_mpi_job_test_checkpoint_sizes_SOURCES = \
   tests/unit/mpi/job/test_checkpoint_sizes.c src/mpi/job/checkpoint_sizes.c \
-  src/interpose/descriptor.c
+  src/interpose/descriptor.c src/interpose/file_mapping.c
 tests_unit_mpi_job_test_checkpoint_sizes_CPPFLAGS = $(AM_CPPFLAGS)
 tests_unit_mpi_job_test_job_load_SOURCES = \
   tests/unit/mpi/job/test_job_load.c src/mpi/job/job_load.c

@@ -12,6 +12,7 @@
 #include "context/residency/segment.h"
 #include "interpose/descriptor.h"
 #include "interpose/fatal.h"
+#include "interpose/file_mapping.h"
 #include "mpi/job/checkpoint_about.h"
 #include "mpi/job/checkpoint_ask.h"
 #include "mpi/job/checkpoint_calls.h"
@@ -68,6 +69,9 @@ static struct {
 /* Addresses of memory that ranks share, far from all others. */
 #define SHARED_PLACE ((uintptr_t)1 << 43)
 #define SHARED_SIZE ((size_t)1 << 44)
+/* Of files that they map. */
+#define FILES_PLACE (SHARED_PLACE + SHARED_SIZE)
+#define FILES_SIZE ((size_t)1 << 43)
 
 /* What a VP has written, until all have. */
 static __thread struct resume *record;
@@ -440,13 +444,13 @@ int checkpoint_open_shelf(struct job_setup *job, int argc, char **argv) {
   if (!job->options.checkpoint) {
     return 0;
   }
+  char *const hosts = checkpoint_hosts();
   int code = open_same_shelf(job);
   code = code ? code
               : checkpoint_about(&all.manifest, job->options.v, hosts, argc,
                                  argv, &job->error);
   native_free(hosts);
   if (code) {
-  char *const hosts = checkpoint_hosts();
     return code;
   }
   const uint64_t newest = shelf_newest(&all.shelf);
@@ -483,6 +487,7 @@ void checkpoint_start(void) {
     handles_fix(vps.plan.v);
     segments_place(SHARED_PLACE, SHARED_SIZE, vps.plan.v);
     descriptors_start(vps.plan.v);
+    file_mappings_start(FILES_PLACE, FILES_SIZE, vps.plan.v);
   }
   checkpoint_ask_prepare(&all.wish, was ? was->superstep : 0);
   if (all.on) {
@@ -504,16 +509,16 @@ void checkpoint_start(void) {
   }
 }
 
-void checkpoint_watch(void) {
-  if (all.on) {
-    checkpoint_ask_watch(net_rank() == 0 ? is_wanted : NULL);
-  }
-}
 /* By pemsrun --signal. */
 static bool is_wanted(void) {
   return wanted_take(all.shelf.dir);
 }
 
+void checkpoint_watch(void) {
+  if (all.on) {
+    checkpoint_ask_watch(net_rank() == 0 ? is_wanted : NULL);
+  }
+}
 
 /* Of pems.h. */
 __attribute__((visibility("default"))) int pems_api_checkpoint(void) {
