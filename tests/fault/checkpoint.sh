@@ -7,7 +7,7 @@
 
 SAVED='as it was'
 export SAVED
-build tests/fault/saved.c
+build tests/fault/saved.c -fstack-protector-all
 saved=$program
 build apps/psrs.c
 psrs=$program
