@@ -496,9 +496,7 @@ static void say_long(void) {
 /* Ranks may be between supersteps for long. */
 static void tick(void *arg) {
   (void)arg;
-  if (ask.outside && ask.outside()) {
-    checkpoint_ask();
-  }
+  ask.wanted |= ask.outside && ask.outside();
   run_queue_lock();
   const uint64_t now = clock_ns();
   const bool leaves = ask.leaves && !ask.asking;
