@@ -369,7 +369,9 @@ tests_unit_mpi_job_test_checkpoint_calls_LDFLAGS = $(WRAP_MEMORY)
 tests_unit_mpi_job_test_checkpoint_objects_LDFLAGS = $(WRAP_MEMORY)
 tests_unit_mpi_job_test_checkpoint_LDFLAGS = $(WRAP_MEMORY) \
   -Wl,--wrap=net_max,--wrap=net_sum,--wrap=net_barrier \
-  -Wl,--wrap=net_first_failed,--wrap=resume_covers
+  -Wl,--wrap=net_first_failed,--wrap=net_gather,--wrap=resume_covers
+tests_unit_mpi_job_test_checkpoint_about_LDFLAGS = \
+  -Wl,--wrap=net_size,--wrap=net_gather
 tests_unit_mpi_job_test_checkpoint_rank_LDFLAGS = $(WRAP_MEMORY)
 tests_unit_mpi_job_test_session_LDFLAGS = $(WRAP_MEMORY)
 tests_unit_mpi_transfer_test_coll_side_kept_LDFLAGS = $(WRAP_MEMORY)

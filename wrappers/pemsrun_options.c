@@ -11,6 +11,7 @@
 
 #include "base/message.h"
 #include "checkpoint/shelf.h"
+#include "checkpoint/wanted.h"
 #include "config/options.h"
 #include "mpi_below/launcher.h"
 #include "wrappers/pemsrun_options.h"
@@ -40,6 +41,8 @@ static void help(void) {
   }
   help_row("--wrapper=COMMAND",
            "run the program under a command: --wrapper=\"gdb --args\"");
+  help_row("--signal=DIR",
+           "have the job that writes its checkpoints there take one now");
   help_row("--pems-show", "print the command without running it");
   help_row("-h, --help, -V, --version", "print this help or the version");
   puts(
@@ -229,26 +232,49 @@ _Noreturn static void fail_unknown(const char *arg) {
            best);
 }
 
-/* "--wrapper=COMMAND", "--wrapper COMMAND", also with "pems-". Returns how many
-   arguments it took, 0: it is another option. */
-static int take_wrapper(struct pemsrun_job *j, char **argv) {
-  static const char prefix[] = "--pems-", name[] = "wrapper";
+/* "--NAME=VALUE", "--NAME VALUE", also with "pems-". Returns how many arguments
+   it takes, 0: it is another option. */
+static int find_own(char **argv, const char *name, const char *operand,
+                    const char **value) {
+  static const char prefix[] = "--pems-";
   const char *arg = argv[0];
-  struct pems_error error;
   arg += strncmp(arg, prefix, strlen(prefix)) == 0 ? strlen(prefix) : 2;
   const size_t n = strcspn(arg, "=");
   if (n != strlen(name) || memcmp(arg, name, n) != 0) {
     return 0;
   }
-  const char *const command = arg[n] ? arg + n + 1 : argv[1];
-  if (!command) {
-    msg_fail(MSG_USAGE, "%s: no value: give %s=COMMAND", argv[0], argv[0]);
+  *value = arg[n] ? arg + n + 1 : argv[1];
+  if (!*value) {
+    msg_fail(MSG_USAGE, "%s: no value: give %s=%s", argv[0], argv[0], operand);
+  }
+  return arg[n] ? 1 : 2;
+}
+
+static int take_wrapper(struct pemsrun_job *j, char **argv) {
+  const char *command;
+  struct pems_error error;
+  const int used = find_own(argv, "wrapper", "COMMAND", &command);
+  if (!used) {
+    return 0;
   }
   j->wrapper = starter_words(command, &error);
   if (!j->wrapper) {
     msg_fail(MSG_USAGE, "--wrapper: %s", error.text);
   }
-  return arg[n] ? 1 : 2;
+  return used;
+}
+
+/* No job is started. */
+static void signal_other(char **argv) {
+  const char *dir;
+  struct pems_error error;
+  if (!find_own(argv, "signal", "DIR", &dir)) {
+    return;
+  }
+  if (wanted_ask(dir, &error)) {
+    msg_fail(MSG_USAGE, "--signal: %s", error.text);
+  }
+  exit(0);
 }
 
 /* Reads argv[i], an option; returns the number of arguments used. */
@@ -266,6 +292,7 @@ static int take_option(struct pemsrun_job *j, char **argv, int i) {
     j->show = true;
     return 1;
   }
+  signal_other(argv + i);
   const int wrapped = take_wrapper(j, argv + i);
   if (wrapped) {
     return wrapped;

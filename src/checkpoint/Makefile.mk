@@ -13,6 +13,8 @@ libpemsbase_la_SOURCES += \
   src/checkpoint/show.h \
   src/checkpoint/stream.c \
   src/checkpoint/stream.h \
+  src/checkpoint/wanted.c \
+  src/checkpoint/wanted.h \
   src/checkpoint/wish.c \
   src/checkpoint/wish.h
 
@@ -24,5 +26,6 @@ UNIT_TESTS += \
   tests/unit/checkpoint/test_shelf \
   tests/unit/checkpoint/test_show \
   tests/unit/checkpoint/test_stream \
+  tests/unit/checkpoint/test_wanted \
   tests/unit/checkpoint/test_wish
 EXTRA_DIST += src/checkpoint/README.md

@@ -32,6 +32,8 @@ enum checkpoint_kind {
   CHECKPOINT_DESCRIPTORS,    /* how many files it has open */
   CHECKPOINT_FILE,           /* one of them; `at` is its number */
   CHECKPOINT_STREAMS,        /* where its FILE objects are */
+  CHECKPOINT_MAPPINGS,       /* how many files it has mapped */
+  CHECKPOINT_MAPPING,        /* one of them; `at` is its address */
   CHECKPOINT_LIBRARIES,      /* that it has opened */
   CHECKPOINT_LAST = 63,
 };

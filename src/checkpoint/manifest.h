@@ -14,7 +14,7 @@
 struct manifest {
   char *program;   /* its path */
   char *directory; /* where it was started */
-  char *hosts;     /* of the first process */
+  char *hosts;     /* of all processes, each once: "a, b" */
   char **argument; /* of its command line, from its name on; ends with NULL */
   int arguments;
   int v;

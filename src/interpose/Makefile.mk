@@ -10,6 +10,8 @@ libpems_la_SOURCES += \
   src/interpose/exit.h \
   src/interpose/fatal.c \
   src/interpose/fatal.h \
+  src/interpose/file_mapping.c \
+  src/interpose/file_mapping.h \
   src/interpose/handler.c \
   src/interpose/handler.h \
   src/interpose/itimer.c \
@@ -38,6 +40,7 @@ libpems_la_SOURCES += \
 UNIT_TESTS += \
   tests/unit/interpose/test_descriptor \
   tests/unit/interpose/test_dlfcn_shortage \
+  tests/unit/interpose/test_file_mapping \
   tests/unit/interpose/test_keep \
   tests/unit/interpose/test_locale \
   tests/unit/interpose/test_stdio \
@@ -51,6 +54,10 @@ endif
 tests_unit_interpose_test_descriptor_SOURCES = \
   tests/unit/interpose/test_descriptor.c src/interpose/descriptor.c
 tests_unit_interpose_test_descriptor_CPPFLAGS = $(AM_CPPFLAGS)
+tests_unit_interpose_test_file_mapping_SOURCES = \
+  tests/unit/interpose/test_file_mapping.c src/interpose/file_mapping.c \
+  src/interpose/descriptor.c
+tests_unit_interpose_test_file_mapping_CPPFLAGS = $(AM_CPPFLAGS)
 tests_unit_interpose_test_keep_SOURCES = \
   tests/unit/interpose/test_keep.c src/interpose/keep.c
 tests_unit_interpose_test_keep_CPPFLAGS = $(AM_CPPFLAGS)

@@ -4,6 +4,7 @@
 #include "interpose/descriptor.h"
 #include "interpose/dlfcn.h"
 #include "interpose/exit.h"
+#include "interpose/file_mapping.h"
 #include "interpose/handler.h"
 #include "interpose/itimer.h"
 #include "interpose/keys.h"
@@ -17,9 +18,10 @@ static const char *in_the_way(const struct vp *vp) {
   return vp->helpers || vp->shared ? "threads, or MPI_THREAD_MULTIPLE"
          : keys_has_shared(vp)     ? "keys of threads' data of a shared library"
          : itimers_has_others()    ? "timers of timer_create"
-         : vp->mapped              ? "mappings of files, or shared ones"
-         : vp->attached            ? "System V's shared memory"
-                                   : NULL;
+         : vp->mapped   ? "shared mappings, or mappings of files that "
+                          "could not be made again"
+         : vp->attached ? "System V's shared memory"
+                        : NULL;
 }
 
 /* What has a name of its own comes first: it may hold such memory, too. */
@@ -28,7 +30,8 @@ int keep_check(struct vp *vp, struct pems_error *error) {
   if (what) {
     return failure(error, ENOTSUP, "it has %s", what);
   }
-  int code = descriptors_check(vp, error);
+  int code = file_mappings_check(vp, error);
+  code = code ? code : descriptors_check(vp, error);
   code = code ? code : stdio_check(vp, error);
   code = code ? code : dlfcn_check(vp, error);
   return code || !vp->native
@@ -47,6 +50,7 @@ int keep_save(const struct vp *vp, struct checkpoint_out *o,
   code = code ? code : locale_save(o, error);
   code = code ? code : descriptors_save(vp, o, error);
   code = code ? code : stdio_save(vp, o, error);
+  code = code ? code : file_mappings_save(vp, o, error);
   return code ? code : dlfcn_save(vp, o, error);
 }
 
@@ -59,6 +63,7 @@ int keep_load(struct vp *vp, struct checkpoint_in *in,
   code = code ? code : locale_load(in, error);
   code = code ? code : descriptors_load(vp, in, error);
   code = code ? code : stdio_load(vp, in, error);
+  code = code ? code : file_mappings_load(vp, in, error);
   return code ? code : dlfcn_load(vp, in, error);
 }
 

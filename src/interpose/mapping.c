@@ -8,6 +8,7 @@
 #include "base/counters.h"
 #include "base/self.h"
 #include "context/image/opened_place.h"
+#include "interpose/file_mapping.h"
 #include "interpose/malloc.h"
 #include "os/bits.h"
 #include "os/pages.h"
@@ -187,6 +188,19 @@ static bool is_read_in(const struct context *c, const struct call *m,
          mapping_place(c, m->at, m->n) == MAPPING_HEAP;
 }
 
+/* Where it could not be mapped again after a restart, it is counted. */
+static void *map_outside(const struct call *m, enum kind kind) {
+  void *const p =
+      kind == KIND_FILE && !is_fixed(m) && m->n
+          ? file_mapping_make(m->n, m->prot, m->flags, m->fd, m->offset)
+          : NULL;
+  if (p) {
+    return p;
+  }
+  self.vp->mapped++;
+  return really_map(m);
+}
+
 static void *map_for(struct context *c, const struct call *m) {
   const enum kind kind = kind_of(m);
   if (m->flags & MAP_GROWSDOWN) {
@@ -199,14 +213,12 @@ static void *map_for(struct context *c, const struct call *m) {
     return map_failed(error ? error : ENOMEM);
   }
   if (!inside) {
-    self.vp->mapped++;
-    return really_map(m);
+    return map_outside(m, kind);
   }
   void *const p = map_in(c, m, kind, &error);
   if (!p && error == ENOMEM && kind == KIND_FILE && !is_fixed(m)) {
     counter_add(mapped_outside, m->n);
-    self.vp->mapped++;
-    return really_map(m); /* larger than the context, perhaps */
+    return map_outside(m, kind); /* larger than the context, perhaps */
   }
   return p ? p : map_failed(error);
 }
@@ -248,14 +260,33 @@ static enum mapping_place place(const struct context *c, const void *p,
   return mapping_place(c, p, *n);
 }
 
+static int unmap_outside(const struct context *c, void *p, size_t n) {
+  if (!c) {
+    return (int)syscall(SYS_munmap, p, n);
+  }
+  struct vp *const busy = begin();
+  const int code = (int)syscall(SYS_munmap, p, n);
+  if (!code && !file_mapping_end(p, n)) {
+    self.vp->mapped--;
+  }
+  end(busy);
+  return code;
+}
+
+/* More is done to what lies outside than a restart could do again. */
+static void note_change(const struct context *c, const void *p, size_t n) {
+  if (c) {
+    struct vp *const busy = begin();
+    (void)file_mapping_change(p, n);
+    end(busy);
+  }
+}
+
 EXPORT int munmap(void *p, size_t n) {
   struct context *const c = caller_context(CALLER);
   const enum mapping_place where = place(c, p, &n);
   if (where == MAPPING_OUTSIDE || where == MAPPING_DATA) {
-    if (c) {
-      self.vp->mapped--;
-    }
-    return (int)syscall(SYS_munmap, p, n);
+    return unmap_outside(c, p, n);
   }
   if (where == MAPPING_ALIEN) {
     return result(EINVAL);
@@ -270,6 +301,7 @@ EXPORT int mprotect(void *p, size_t n, int prot) {
   struct context *const c = caller_context(CALLER);
   const enum mapping_place where = place(c, p, &n);
   if (where == MAPPING_OUTSIDE) {
+    note_change(c, p, n);
     return (int)syscall(SYS_mprotect, p, n, prot);
   }
   if (where == MAPPING_ALIEN) {
@@ -362,6 +394,7 @@ EXPORT void *mremap(void *p, size_t n, size_t to, int flags, ...) {
     return map_failed(EFAULT);
   }
   if (where != MAPPING_HEAP) {
+    note_change(c, p, n);
     return c && flags & MREMAP_FIXED &&
                    mapping_place(c, wish, to) != MAPPING_OUTSIDE
                ? map_failed(EINVAL)

@@ -3,6 +3,7 @@
 #include "interpose/descriptor.h"
 #include "interpose/exit.h"
 #include "interpose/fatal.h"
+#include "interpose/file_mapping.h"
 #include "interpose/handler.h"
 #include "interpose/itimer.h"
 #include "interpose/keys.h"
@@ -19,6 +20,7 @@ static void end(struct vp *vp) {
   handlers_end(vp);
   stdio_end(vp);
   descriptors_end(vp);
+  file_mappings_end(vp);
 }
 
 const struct vp_interposer steps = {

@@ -33,6 +33,7 @@
   X(HANDLERS)                                                                  \
   X(KEYS)                                                                      \
   X(STREAMS)                                                                   \
+  X(FILE_MAPPINGS)                                                             \
   X(ERRHANDLERS)                                                               \
   X(OPS)                                                                       \
   X(FORTRAN)                                                                   \

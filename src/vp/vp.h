@@ -85,6 +85,7 @@ struct vp {
   long mapped;   /* and mappings, both not in its context */
   long attached; /* segments of System V's shared memory */
   atomic_int files; /* descriptors that it may have: interpose/descriptor.h */
+  struct file_mapping *file_mappings; /* or NULL: interpose/file_mapping.h */
   struct stdio_streams *streams; /* open ones, or NULL: interpose/stdio.h */
   uint64_t superstep; /* calls at which a checkpoint could be taken, so far */
   uint64_t ahead; /* 1 + the checkpoint whose call it is in while others still

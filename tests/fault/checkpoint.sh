@@ -7,7 +7,7 @@
 
 SAVED='as it was'
 export SAVED
-build tests/fault/saved.c
+build tests/fault/saved.c -fstack-protector-all
 saved=$program
 build apps/psrs.c
 psrs=$program
@@ -57,19 +57,35 @@ for options in "--pems-procs=1" "--pems-procs=2" "--pems-procs=1 --pems-memory=6
   end
 done
 
-begin "one for SIGUSR1, with several processes"
-rm -rf "$shelf"
-held 39 start -n 5 --pems-procs=3 --pems-checkpoint="$shelf" "$saved" 40 20 '' "$hold"
-await 'step 4'
-for pid in $(running "$saved"); do
-  kill -USR1 "$pid"
-done
-until_seconds "$limit" has_checkpoint || fault "no checkpoint was taken"
-kill_all "$saved"
-finish
-cp "$out" "$work/before"
-goes_on 0 "$work/reference"
-end
+# Each asks the job for a checkpoint now.
+signal_processes() {
+  for pid in $(running "$saved"); do
+    kill -USR1 "$pid"
+  done
+}
+
+signal_shelf() {
+  "$pemsrun" --signal="$shelf" >"$work/signal" 2>&1 ||
+    fault "--signal: $(cat "$work/signal")"
+  [ ! -s "$work/signal" ] || fault "--signal speaks: $(cat "$work/signal")"
+}
+
+# asked COMMAND: nothing else asks for one.
+asked() {
+  begin "one asked for by $1, with several processes"
+  rm -rf "$shelf"
+  held 39 start -n 5 --pems-procs=3 --pems-checkpoint="$shelf" "$saved" 40 20 '' "$hold"
+  await 'step 4'
+  "$1"
+  until_seconds "$limit" has_checkpoint || fault "no checkpoint was taken"
+  kill_all "$saved"
+  finish
+  cp "$out" "$work/before"
+  goes_on 0 "$work/reference"
+  end
+}
+asked signal_processes
+asked signal_shelf
 
 begin "by time, with several processes"
 rm -rf "$shelf"
@@ -191,6 +207,9 @@ refused 'restart: .*psrs' -n 3 --restart="$shelf" "$psrs" 1000
 refused 'there is none' --restart="$disk"
 refused 'No such file' --restart="$work/nowhere"
 refused 'No such file' -n 3 --pems-checkpoint="$work/no/where" "$saved" 4 0
+refused 'checkpoint: .*shelf: no job writes there' --signal="$shelf"
+refused 'checkpoint: .*/no/where: No such file' --signal "$work/no/where"
+refused 'signal: no value' --signal
 refused 'cannot be used with --pems-tag' -n 3 --pems-tag \
   --pems-checkpoint="$work/new" "$saved" 4 0
 

@@ -89,6 +89,7 @@ for what in removed:'removed, or replaced' replaced:'removed, or replaced' \
   socket:'socket' pipe:'pipe' process:'pipe' fifo:'fifo' \
   terminal:'ptmx' timer:'timer_create' copy:'a file is open: .*raw.1' \
   segment:"System V's" plugin:'a library: .*libresolv' protected:'mprotect' \
+  part:'mappings of files that were changed in part: .*record.0' \
   locale:'C library' text:'C library' coroutine:"a stack of its program's own"; do
   fresh
   begin "in the way: ${what%%:*}"
@@ -115,6 +116,11 @@ cp "$files/out.0" "$work/out.0"
 run --restart="$shelf"
 expect_status 2
 expect_line 'restart: a file of rank 1: .*raw.1: it has 10 bytes now, and had'
+cp "$work/raw.1" "$files/raw.1"
+touch "$files/in"
+run --restart="$shelf"
+expect_status 2
+expect_line 'restart: a file that rank 0 has mapped: .*/in: it was written to since'
 cmp -s "$files/out.0" "$work/out.0" || fault "another file was cut already"
 expect_clean
 end

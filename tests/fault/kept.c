@@ -41,6 +41,8 @@ static int ends[2];
 static timer_t timer;
 static void *attached, *opened, *page;
 static locale_t other_locale;
+static const char *numbers; /* `in`, mapped, */
+static char *record;        /* and a file that is written so */
 static char *written;
 static size_t length;
 
@@ -64,6 +66,21 @@ static void on_signal(int number, siginfo_t *info, void *context) {
   signals += number == SIGUSR2 && info->si_code == SI_TKILL ? 1 : 1000;
 }
 
+static void map_files(void) {
+  const int input = open(path("in", -1), O_RDONLY);
+  const int mine = open(path("record", rank), O_RDWR | O_CREAT, 0666);
+  if (ftruncate(mine, 4096) != 0) {
+    fail("a file has no size");
+  }
+  numbers = mmap(NULL, 500, PROT_READ, MAP_PRIVATE, input, 0);
+  record = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, mine, 0);
+  if (numbers == MAP_FAILED || record == MAP_FAILED) {
+    fail("files cannot be mapped");
+  }
+  close(input);
+  close(mine);
+}
+
 static void begin(void) {
   struct sigaction action = {.sa_sigaction = on_signal, .sa_flags = SA_SIGINFO};
   const struct itimerval hour = {{0, 0}, {3600, 0}};
@@ -85,6 +102,7 @@ static void begin(void) {
       !setlocale(LC_ALL, "C.UTF-8")) {
     fail("something cannot be set");
   }
+  map_files();
   pthread_setspecific(key, strdup("something of this thread"));
   srandom(17 + (unsigned)rank);
   srand48(42 + rank);
@@ -112,6 +130,8 @@ static long look(int s) {
     fail("a file is lost");
   }
   at = lseek(raw, 0, SEEK_CUR);
+  record[s] = (char)('a' + (s + rank + numbers[s]) % 26);
+  at += numbers[5 * (s + rank) + 3] + record[s > 1 ? s - 2 : 0];
   const char *const value = pthread_getspecific(key);
   return number + at + signals + random() % 1000 + (long)(drand48() * 1000) +
          (value ? (long)strlen(value) : -7777) + (long)MB_CUR_MAX +
@@ -185,6 +205,11 @@ static void take(void) {
     page = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
                 -1, 0);
     mprotect(page, 4096, PROT_READ);
+  } else if (is("part")) {
+    const int fd = open(path("record", 0), O_RDONLY);
+    page = mmap(NULL, 8192, PROT_READ, MAP_SHARED, fd, 0);
+    munmap((char *)page + 4096, 4096);
+    close(fd);
   } else if (is("locale")) {
     other_locale = newlocale(LC_ALL_MASK, "C.UTF-8", (locale_t)0);
   } else if (is("text")) {
@@ -209,8 +234,8 @@ static void give(void) {
     shmdt(attached);
   } else if (is("plugin")) {
     dlclose(opened);
-  } else if (is("protected")) {
-    munmap(page, 4096);
+  } else if (is("protected") || is("part")) {
+    munmap(page, is("part") ? 8192 : 4096);
   } else if (is("locale")) {
     freelocale(other_locale);
   } else if (is("text")) {

@@ -1,6 +1,6 @@
 /* For tests of checkpoints: supersteps whose results depend on all that a rank
-   has: heap, static and thread-local data, a deep stack, what is to run at its
-   end. Rank 0 prints a line for each.
+   has: heap, memory of MPI, static and thread-local data, a deep stack, a place
+   to jump to, what is to run at its end. Rank 0 prints a line for each.
 
      saved STEPS MS [KIND [HOLD]]
 
@@ -10,6 +10,7 @@
    before step N while there is a file HOLD.N. */
 #include <mpi.h>
 #include <pthread.h>
+#include <setjmp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,7 +19,8 @@
 
 enum { WORDS = 50, LONGS = 1000 };
 
-static int rank, size;
+static int rank, size, now;
+static jmp_buf back;
 static long sums[4];
 static char text[1 << 16];
 static _Thread_local long seen = 1;
@@ -73,11 +75,11 @@ static long sum(long x, int depth) {
 
 static void step(int s, long *a, long *all, char **words) {
   static double before;
-  const double now = MPI_Wtime();
-  if (now < before) {
-    printf("rank %d: time goes back by %g s\n", rank, before - now);
+  const double time = MPI_Wtime();
+  if (time < before) {
+    printf("rank %d: time goes back by %g s\n", rank, before - time);
   }
-  before = now;
+  before = time;
   sums[s % 4] += s;
   seen += s;
   snprintf(text + s, 40, "rank %d step %d", rank, s);
@@ -114,21 +116,25 @@ int main(int argc, char **argv) {
     MPI_Comm_dup(MPI_COMM_WORLD, &world);
   }
   long *const a = malloc((LONGS + 10 * (size_t)rank) * sizeof(*a));
-  long *const all = malloc((size_t)size * sizeof(*all));
+  long *all;
+  MPI_Alloc_mem(size * (MPI_Aint)sizeof(*all), MPI_INFO_NULL, &all);
   char *words[WORDS] = {NULL};
   atexit(at_end);
   for (long i = 0; i < LONGS; i++) {
     a[i] = i * (rank + 1);
   }
-  for (int s = 0; s < steps; s++) {
-    if (s == 2) {
+  (void)setjmp(back);
+  if (now < steps) {
+    if (now == 2) {
       take();
     }
     if (argc > 4) {
-      stop_before(s, argv[4]);
+      stop_before(now, argv[4]);
     }
-    step(s, a, all, words);
+    step(now, a, all, words);
     usleep(1000 * (unsigned)ms);
+    now++;
+    longjmp(back, 1); /* what it goes back to may be of another process */
   }
   if (rank == 0) {
     printf("the end of %s: %s\n", argv[0] ? "it" : "", getenv("SAVED"));

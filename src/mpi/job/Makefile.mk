@@ -26,6 +26,8 @@ libpemscore_la_SOURCES += \
 libpems_la_SOURCES += \
   src/mpi/job/checkpoint.c \
   src/mpi/job/checkpoint.h \
+  src/mpi/job/checkpoint_about.c \
+  src/mpi/job/checkpoint_about.h \
   src/mpi/job/checkpoint_ask.c \
   src/mpi/job/checkpoint_ask.h \
   src/mpi/job/checkpoint_complete.c \
@@ -46,6 +48,7 @@ libpems_la_SOURCES += \
 
 UNIT_TESTS += \
   tests/unit/mpi/job/test_checkpoint \
+  tests/unit/mpi/job/test_checkpoint_about \
   tests/unit/mpi/job/test_checkpoint_ask \
   tests/unit/mpi/job/test_checkpoint_calls \
   tests/unit/mpi/job/test_checkpoint_complete \
@@ -60,8 +63,12 @@ UNIT_TESTS += \
   tests/unit/mpi/job/test_session
 # A part of libpems only, which replaces the test's own functions.
 tests_unit_mpi_job_test_checkpoint_SOURCES = \
-  tests/unit/mpi/job/test_checkpoint.c src/mpi/job/checkpoint.c
+  tests/unit/mpi/job/test_checkpoint.c src/mpi/job/checkpoint.c \
+  src/mpi/job/checkpoint_about.c
 tests_unit_mpi_job_test_checkpoint_CPPFLAGS = $(AM_CPPFLAGS)
+tests_unit_mpi_job_test_checkpoint_about_SOURCES = \
+  tests/unit/mpi/job/test_checkpoint_about.c src/mpi/job/checkpoint_about.c
+tests_unit_mpi_job_test_checkpoint_about_CPPFLAGS = $(AM_CPPFLAGS)
 tests_unit_mpi_job_test_checkpoint_ask_SOURCES = \
   tests/unit/mpi/job/test_checkpoint_ask.c src/mpi/job/checkpoint_ask.c
 tests_unit_mpi_job_test_checkpoint_ask_CPPFLAGS = $(AM_CPPFLAGS)
@@ -71,7 +78,8 @@ tests_unit_mpi_job_test_checkpoint_complete_SOURCES = \
 tests_unit_mpi_job_test_checkpoint_complete_CPPFLAGS = $(AM_CPPFLAGS)
 tests_unit_mpi_job_test_checkpoint_rank_SOURCES = \
   tests/unit/mpi/job/test_checkpoint_rank.c src/mpi/job/checkpoint_rank.c \
-  src/mpi/job/checkpoint_objects.c
+  src/mpi/job/checkpoint_objects.c src/interpose/descriptor.c \
+  src/interpose/file_mapping.c
 tests_unit_mpi_job_test_checkpoint_rank_CPPFLAGS = $(AM_CPPFLAGS)
 tests_unit_mpi_job_test_checkpoint_files_SOURCES = \
   tests/unit/mpi/job/test_checkpoint_files.c src/mpi/job/checkpoint_files.c \
@@ -82,11 +90,12 @@ tests_unit_mpi_job_test_checkpoint_objects_SOURCES = \
 tests_unit_mpi_job_test_checkpoint_objects_CPPFLAGS = $(AM_CPPFLAGS)
 tests_unit_mpi_job_test_restart_SOURCES = \
   tests/unit/mpi/job/test_restart.c src/mpi/job/restart.c \
-  src/mpi/job/checkpoint_sizes.c src/interpose/descriptor.c
+  src/mpi/job/checkpoint_sizes.c src/interpose/descriptor.c \
+  src/interpose/file_mapping.c
 tests_unit_mpi_job_test_restart_CPPFLAGS = $(AM_CPPFLAGS)
 tests_unit_mpi_job_test_checkpoint_sizes_SOURCES = \
   tests/unit/mpi/job/test_checkpoint_sizes.c src/mpi/job/checkpoint_sizes.c \
-  src/interpose/descriptor.c
+  src/interpose/descriptor.c src/interpose/file_mapping.c
 tests_unit_mpi_job_test_checkpoint_sizes_CPPFLAGS = $(AM_CPPFLAGS)
 tests_unit_mpi_job_test_job_load_SOURCES = \
   tests/unit/mpi/job/test_job_load.c src/mpi/job/job_load.c

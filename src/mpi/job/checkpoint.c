@@ -6,11 +6,14 @@
 #include "base/need.h"
 #include "base/self.h"
 #include "checkpoint/shelf.h"
+#include "checkpoint/wanted.h"
 #include "checkpoint/wish.h"
 #include "config/memory_plan.h"
 #include "context/residency/segment.h"
 #include "interpose/descriptor.h"
 #include "interpose/fatal.h"
+#include "interpose/file_mapping.h"
+#include "mpi/job/checkpoint_about.h"
 #include "mpi/job/checkpoint_ask.h"
 #include "mpi/job/checkpoint_calls.h"
 #include "mpi/job/checkpoint_complete.h"
@@ -66,6 +69,9 @@ static struct {
 /* Addresses of memory that ranks share, far from all others. */
 #define SHARED_PLACE ((uintptr_t)1 << 43)
 #define SHARED_SIZE ((size_t)1 << 44)
+/* Of files that they map. */
+#define FILES_PLACE (SHARED_PLACE + SHARED_SIZE)
+#define FILES_SIZE ((size_t)1 << 43)
 
 /* What a VP has written, until all have. */
 static __thread struct resume *record;
@@ -399,31 +405,6 @@ static void go_on(void) {
 
 /* --- setting up ----------------------------------------------------------- */
 
-static int describe(struct job_setup *job, int argc, char **argv) {
-  struct manifest *const m = &all.manifest;
-  const struct manifest *const was = restart_from();
-  char path[PATH_MAX], host[256] = "";
-  const ssize_t n = readlink("/proc/self/exe", path, sizeof(path) - 1);
-  path[n > 0 ? n : 0] = '\0';
-  gethostname(host, sizeof(host) - 1);
-  *m = (struct manifest){
-      .program = strdup(path),
-      .directory = was ? strdup(was->directory) : getcwd(NULL, 0),
-      .hosts = strdup(host),
-      .argument = was ? was->argument : argv,
-      .arguments = was ? was->arguments : argc,
-      .v = job->options.v,
-      .sequence = was ? was->sequence + 1 : 1,
-      .stack_limit = fixed_stack_limit(),
-      .landmark = restart_landmark(),
-      .guards = fixed_guards(),
-      .rank =
-          need_zalloc((size_t)job->options.v, sizeof(*m->rank), "checkpoint")};
-  return m->program && m->directory && m->hosts
-             ? 0
-             : failure(&job->error, ENOMEM, "out of memory: checkpoint");
-}
-
 static int open_shelf(struct job_setup *job) {
   int code = wish_parse(&all.wish, job->options.checkpoint, &job->error);
   return code ? code
@@ -463,8 +444,12 @@ int checkpoint_open_shelf(struct job_setup *job, int argc, char **argv) {
   if (!job->options.checkpoint) {
     return 0;
   }
+  char *const hosts = checkpoint_hosts();
   int code = open_same_shelf(job);
-  code = code ? code : describe(job, argc, argv);
+  code = code ? code
+              : checkpoint_about(&all.manifest, job->options.v, hosts, argc,
+                                 argv, &job->error);
+  native_free(hosts);
   if (code) {
     return code;
   }
@@ -502,6 +487,7 @@ void checkpoint_start(void) {
     handles_fix(vps.plan.v);
     segments_place(SHARED_PLACE, SHARED_SIZE, vps.plan.v);
     descriptors_start(vps.plan.v);
+    file_mappings_start(FILES_PLACE, FILES_SIZE, vps.plan.v);
   }
   checkpoint_ask_prepare(&all.wish, was ? was->superstep : 0);
   if (all.on) {
@@ -523,9 +509,14 @@ void checkpoint_start(void) {
   }
 }
 
+/* By pemsrun --signal. */
+static bool is_wanted(void) {
+  return wanted_take(all.shelf.dir);
+}
+
 void checkpoint_watch(void) {
   if (all.on) {
-    checkpoint_ask_watch();
+    checkpoint_ask_watch(net_rank() == 0 ? is_wanted : NULL);
   }
 }
 

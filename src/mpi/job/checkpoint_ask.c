@@ -45,11 +45,12 @@ struct message {
 };
 
 static struct {
-  uint64_t every;     /* supersteps, or 0 */
-  uint64_t period;    /* ns, or 0: process 0 looks at it */
-  uint64_t due;       /* when the next one is, by time */
-  atomic_bool wanted; /* somebody has asked, here */
-  atomic_bool leaves; /* and wants the job to end with it */
+  uint64_t every;        /* supersteps, or 0 */
+  uint64_t period;       /* ns, or 0: process 0 looks at it */
+  uint64_t due;          /* when the next one is, by time */
+  atomic_bool wanted;    /* somebody has asked, here */
+  atomic_bool leaves;    /* and wants the job to end with it */
+  bool (*outside)(void); /* has somebody asked elsewhere? Or NULL */
 
   /* Under the scheduler's lock: */
   uint64_t by_number; /* the next one by number, */
@@ -495,6 +496,7 @@ static void say_long(void) {
 /* Ranks may be between supersteps for long. */
 static void tick(void *arg) {
   (void)arg;
+  ask.wanted |= ask.outside && ask.outside();
   run_queue_lock();
   const uint64_t now = clock_ns();
   const bool leaves = ask.leaves && !ask.asking;
@@ -518,7 +520,8 @@ void checkpoint_ask_start(void) {
   (void)handlers_real_set(SIGUSR1, &action, NULL);
 }
 
-void checkpoint_ask_watch(void) {
+void checkpoint_ask_watch(bool (*outside)(void)) {
+  ask.outside = outside;
   (void)ticker_start(&ask.ticker, TICK_MS, tick, NULL);
 }
 

@@ -21,8 +21,9 @@
 void checkpoint_ask_prepare(const struct wish *wish, uint64_t superstep);
 /* SIGUSR1 asks for one from now on. */
 void checkpoint_ask_start(void);
-/* After am_start: the time does, too, whatever ranks do. */
-void checkpoint_ask_watch(void);
+/* After am_start: the time does, too, whatever ranks do, and so does a result
+   of `outside`, which may be NULL, that is true; any thread calls that. */
+void checkpoint_ask_watch(bool (*outside)(void));
 /* A line says if the job has ended without one that was asked for. */
 void checkpoint_ask_end(void);
 /* Asks for one. Any thread; for signal handlers, too. */

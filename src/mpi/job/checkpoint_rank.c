@@ -2,6 +2,7 @@
 #include "mpi/job/checkpoint_rank.h"
 
 #include "base/failure.h"
+#include "interpose/file_mapping.h"
 #include "interpose/keep.h"
 #include "mpi/io/file_kept.h"
 #include "mpi/job/checkpoint_objects.h"
@@ -249,6 +250,7 @@ static int load_memory(const struct vp *vp, struct checkpoint_in *in,
   int code = 0;
   while (!code && b->kind == CHECKPOINT_MEMORY) {
     if (!resume_covers(vp, b->at, b->n) &&
+        !file_mapping_covers(vp, b->at, b->n) &&
         !win_kept_shares(vp->mpi, b->at, b->n)) {
       return failure(error, EILSEQ,
                      "checkpoint: %s: memory of a window lies elsewhere here: "

@@ -5,6 +5,7 @@
 #include "checkpoint/blocks.h"
 #include "checkpoint/shelf.h"
 #include "interpose/descriptor.h"
+#include "interpose/file_mapping.h"
 #include "mpi/io/file_kept.h"
 #include "mpi_below/net.h"
 #include "os/native.h"
@@ -23,10 +24,16 @@
 /* One file of a rank. */
 struct size {
   uint64_t bytes;
+  int64_t
+      since; /* when it was changed last, ns, if it may not be since; or -1 */
   int32_t rank;
   int32_t writes;
   char path[PATH_MAX];
 };
+
+static int64_t changed_at(const struct stat *st) {
+  return (int64_t)st->st_mtim.tv_sec * 1000000000 + st->st_mtim.tv_nsec;
+}
 
 /* --- saving --- */
 
@@ -45,6 +52,7 @@ static int save_size(struct saving *to, struct size *s, int fd) {
                    strerror(errno));
   }
   s->bytes = (uint64_t)st.st_size;
+  s->since = s->since < 0 ? -1 : changed_at(&st);
   return S_ISREG(st.st_mode)
              ? checkpoint_put(&to->out, CHECKPOINT_FILE, 0, s,
                               offsetof(struct size, path) + strlen(s->path) + 1,
@@ -53,15 +61,15 @@ static int save_size(struct saving *to, struct size *s, int fd) {
 }
 
 static int save_one(const struct vp *vp, int fd, void *arg) {
-  struct size s = {.rank = vp->rank};
+  struct size s = {.since = -1, .rank = vp->rank};
   s.writes = (fcntl(fd, F_GETFL) & O_ACCMODE) != O_RDONLY;
   return save_size(arg, &s, descriptor_path(fd, s.path) == 0 ? fd : -1);
 }
 
-/* A file of MPI: its descriptor is the real library's affair. */
-static int save_named(const char *path, bool writes, void *arg) {
+/* One that is mapped, perhaps without a descriptor. */
+static int save_mapped(const char *path, bool writes, bool still, void *arg) {
   struct saving *const to = arg;
-  struct size s = {.rank = to->rank, .writes = writes};
+  struct size s = {.since = still ? 0 : -1, .rank = to->rank, .writes = writes};
   strncpy(s.path, path, sizeof(s.path) - 1);
   const int fd = open(path, (writes ? O_WRONLY : O_RDONLY) | O_CLOEXEC);
   const int code = save_size(to, &s, fd);
@@ -71,9 +79,15 @@ static int save_named(const char *path, bool writes, void *arg) {
   return code;
 }
 
+/* A file of MPI: its descriptor is the real library's affair. */
+static int save_named(const char *path, bool writes, void *arg) {
+  return save_mapped(path, writes, false, arg);
+}
+
 static int save_rank(struct saving *to, const struct vp *vp) {
-  const int code = descriptors_each(vp, save_one, to);
+  int code = descriptors_each(vp, save_one, to);
   to->rank = vp->rank;
+  code = code ? code : file_mappings_each(vp, save_mapped, to);
   return code ? code : file_kept_each(vp->mpi, save_named, to);
 }
 
@@ -170,13 +184,19 @@ static int look(const struct size *s, struct pems_error *error) {
     return failure(error, errno, "restart: a file of rank %d: %s: %s", s->rank,
                    s->path, strerror(errno));
   }
-  return S_ISREG(st.st_mode) && (uint64_t)st.st_size >= s->bytes
+  if (!S_ISREG(st.st_mode) || (uint64_t)st.st_size < s->bytes) {
+    return failure(error, EINVAL,
+                   "restart: a file of rank %d: %s: it has %lld bytes now, and "
+                   "had %llu: restore it",
+                   s->rank, s->path, (long long)st.st_size,
+                   (unsigned long long)s->bytes);
+  }
+  return s->since < 0 || s->since == changed_at(&st)
              ? 0
              : failure(error, EINVAL,
-                       "restart: a file of rank %d: %s: it has %lld bytes now, "
-                       "and had %llu: restore it",
-                       s->rank, s->path, (long long)st.st_size,
-                       (unsigned long long)s->bytes);
+                       "restart: a file that rank %d has mapped: %s: it was "
+                       "written to since: restore it, and its time",
+                       s->rank, s->path);
 }
 
 static int cut(const struct size *s, struct pems_error *error) {

@@ -27,6 +27,7 @@ static struct {
   struct manifest manifest;
   struct identity identity;
   uint64_t images;
+  struct fixed_guards guards;
   int code; /* what was wrong, */
   struct pems_error error;
 } restart;
@@ -104,6 +105,18 @@ static int fix_addresses(char **argv) {
                  strerror(code), (unsigned long long)limit >> 10);
 }
 
+/* Of the C library's two numbers a rank has traces: in frames that are checked,
+   and in addresses that are disguised (setjmp). So they are the same in all
+   processes of a job, which do not know each other yet: made of pemsrun's
+   secret where there is one. As usual, strings end before the first byte. */
+static struct fixed_guards common_guards(const struct options *o) {
+  const char *const cookie = getenv(LIFELINE_VARIABLE);
+  const char *const text = cookie ? cookie : o->checkpoint;
+  const uint64_t sum = manifest_sum(text, strcspn(text, ",")).sum;
+  return (struct fixed_guards){sum & ~(uint64_t)0xff,
+                               manifest_sum(&sum, sizeof(sum)).sum};
+}
+
 static int begin(const struct options *o, char **argv) {
   restart.fixed = o->checkpoint || o->restart;
   if (!restart.fixed) {
@@ -111,31 +124,16 @@ static int begin(const struct options *o, char **argv) {
   }
   int code = o->restart ? find(o->restart) : 0;
   code = code ? code : fix_addresses(argv);
-  return code ? code : identity_find(&restart.identity, &restart.error);
-}
-
-/* FNV-1a. */
-static uint64_t mix(uint64_t sum, const char *text) {
-  for (; text && *text; text++) {
-    sum = (sum ^ (unsigned char)*text) * UINT64_C(0x100000001b3);
+  if (!code) {
+    restart.guards =
+        restart.restarts ? restart.manifest.guards : common_guards(o);
   }
-  return sum;
-}
-
-/* Frames of a rank, and where it jumps to, have these numbers in them: so each
-   process of a job has the same, which its pemsrun alone knows. The lowest byte
-   ends a text that would run over one. */
-static struct fixed_guards common_guards(const struct options *o) {
-  const uint64_t sum = mix(mix(UINT64_C(0xcbf29ce484222325), o->checkpoint),
-                           getenv(LIFELINE_VARIABLE));
-  return (struct fixed_guards){mix(sum, "stack") & ~UINT64_C(0xff),
-                               mix(sum, "pointer")};
+  return code ? code : identity_find(&restart.identity, &restart.error);
 }
 
 __attribute__((no_stack_protector)) void restart_begin(int argc, char **argv,
                                                        char **envp) {
   struct options o;
-  struct fixed_guards guards = {0, 0};
   struct pems_error ignored;
   const size_t bytes = ((size_t)argc + 1) * sizeof(char *);
   char **const copy = native_alloc(bytes);
@@ -148,12 +146,11 @@ __attribute__((no_stack_protector)) void restart_begin(int argc, char **argv,
   /* What is wrong with them is told when all processes know each other. */
   if (options_parse(&o, &argc, copy, envp, &ignored) == 0) {
     restart.code = begin(&o, argv);
-    guards = common_guards(&o);
   }
   options_free(&o);
   native_free(copy);
   if (restart.fixed && !restart.code) {
-    fixed_set_guards(restart.restarts ? restart.manifest.guards : guards);
+    fixed_set_guards(restart.guards);
   }
 }
 

@@ -45,6 +45,7 @@ UNIT_TESTS += \
   tests/unit/mpi/object/test_comm_kept \
   tests/unit/mpi/object/test_envelope \
   tests/unit/mpi/object/test_group \
+  tests/unit/mpi/object/test_op \
   tests/unit/mpi/object/test_shortage \
   tests/unit/mpi/object/test_type_attribute
 EXTRA_DIST += src/mpi/object/README.md

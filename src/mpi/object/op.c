@@ -1,6 +1,7 @@
 #include "mpi/object/op.h"
 
 #include "base/need.h"
+#include "base/self.h"
 #include "mpi/object/comm.h"
 #include "mpi/object/comm_error.h"
 #include "mpi/object/rank.h"
@@ -179,9 +180,15 @@ bool op_call(const void *in, void *inout, MPI_Count n, MPI_Datatype type,
 
 void op_combine(const void *in, void *inout, int n, MPI_Datatype type,
                 MPI_Op op) {
-  if (!op_call(in, inout, n, type, op)) {
-    real.Reduce_local(in, inout, n, type, op);
+  if (op_call(in, inout, n, type, op)) {
+    return;
   }
+  /* Without code of the program's all that it allocates, and may keep, is the
+     real MPI's. */
+  const bool inside = is_predefined(op);
+  self.inside += inside;
+  real.Reduce_local(in, inout, n, type, op);
+  self.inside -= inside;
 }
 
 /* --- operations that are needed ------------------------------------------ */

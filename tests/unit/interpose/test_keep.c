@@ -10,6 +10,7 @@
 #include "interpose/descriptor.h"
 #include "interpose/dlfcn.h"
 #include "interpose/exit.h"
+#include "interpose/file_mapping.h"
 #include "interpose/handler.h"
 #include "interpose/itimer.h"
 #include "interpose/keys.h"
@@ -19,7 +20,7 @@
 
 static char calls[32], fails;
 static bool has_keys, has_timers;
-static int descriptors, streams, libraries;
+static int files, descriptors, streams, libraries;
 static struct pems_error error;
 
 static int call(char which) {
@@ -94,6 +95,20 @@ int descriptors_check(const struct vp *vp, struct pems_error *e) {
   (void)vp;
   return descriptors ? failure(e, descriptors, "a pipe") : 0;
 }
+int file_mappings_save(const struct vp *vp, struct checkpoint_out *o,
+                       struct pems_error *e) {
+  (void)vp, (void)o, (void)e;
+  return call('m');
+}
+int file_mappings_load(struct vp *vp, struct checkpoint_in *in,
+                       struct pems_error *e) {
+  (void)vp, (void)in, (void)e;
+  return call('m');
+}
+int file_mappings_check(const struct vp *vp, struct pems_error *e) {
+  (void)vp;
+  return files ? failure(e, files, "a file is mapped") : 0;
+}
 int stdio_save(const struct vp *vp, struct checkpoint_out *o,
                struct pems_error *e) {
   (void)vp, (void)o, (void)e;
@@ -147,8 +162,10 @@ START_TEST(what_is_in_the_way_is_named) {
   is_in_the_way(&vp, "a stream");
   descriptors = ENOTSUP;
   is_in_the_way(&vp, "a pipe");
+  files = ENOTSUP;
+  is_in_the_way(&vp, "a file is mapped");
   vp.mapped = 1;
-  is_in_the_way(&vp, "mappings of files");
+  is_in_the_way(&vp, "shared mappings");
   has_timers = true;
   is_in_the_way(&vp, "timer_create");
   has_keys = true;
@@ -161,7 +178,7 @@ END_TEST
 START_TEST(all_is_loaded_in_the_order_of_saving) {
   struct vp vp = {.rank = 1};
   ck_assert_int_eq(keep_save(&vp, NULL, &error), 0);
-  ck_assert_uint_eq(strlen(calls), 8);
+  ck_assert_uint_eq(strlen(calls), 9);
   char saved[sizeof(calls)];
   memcpy(saved, calls, sizeof(saved));
   calls[0] = '\0';

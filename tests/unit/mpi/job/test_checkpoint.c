@@ -23,6 +23,7 @@
 #include "checkpoint/shelf.h"
 #include "interpose/descriptor.h"
 #include "interpose/fatal.h"
+#include "interpose/file_mapping.h"
 #include "mpi/job/checkpoint_ask.h"
 #include "mpi/job/checkpoint_complete.h"
 #include "mpi/job/checkpoint_files.h"
@@ -50,6 +51,7 @@ bool (*fatal_on_term)(void); /* interpose/fatal.c's */
 
 void __wrap_net_max(uint64_t *x, int n);
 void __wrap_net_sum(uint64_t *x, int n);
+void __wrap_net_gather(const uint64_t *mine, uint64_t *all, int n);
 void __wrap_net_barrier(void);
 int __wrap_net_first_failed(int failed);
 
@@ -59,6 +61,10 @@ void __wrap_net_max(uint64_t *x, int n) {
 
 void __wrap_net_sum(uint64_t *x, int n) {
   (void)x, (void)n;
+}
+
+void __wrap_net_gather(const uint64_t *mine, uint64_t *all, int n) {
+  memcpy(all, mine, (size_t)n * sizeof(*all));
 }
 
 void __wrap_net_barrier(void) {
@@ -102,6 +108,10 @@ bool __wrap_resume_covers(const struct vp *vp, uint64_t at, size_t n) {
   return at == (uintptr_t)array;
 }
 
+void file_mappings_start(uintptr_t start, size_t n, int ranks) {
+  (void)start, (void)n, (void)ranks;
+}
+
 void descriptors_start(int ranks) {
   (void)ranks;
 }
@@ -123,7 +133,8 @@ void checkpoint_ask_start(void) {
   played.started++;
 }
 
-void checkpoint_ask_watch(void) {
+void checkpoint_ask_watch(bool (*outside)(void)) {
+  (void)outside;
   played.watched++;
 }
 

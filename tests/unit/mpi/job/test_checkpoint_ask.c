@@ -6,6 +6,7 @@
 #include "vp/run_queue.h"
 
 #include <signal.h>
+#include <stdatomic.h>
 #include <unistd.h>
 
 #include "check_main.h"
@@ -99,11 +100,17 @@ static void await_attempt(void) {
   }
 }
 
+static atomic_bool asked;
+
+static bool outside(void) {
+  return atomic_exchange(&asked, false);
+}
+
 static void watch(int n) {
   begin("d", 7);
   vps = (struct vps){.item = vp, .n = n};
-  checkpoint_ask_watch();
-  checkpoint_ask();
+  asked = true;
+  checkpoint_ask_watch(outside);
   await_attempt();
 }
 

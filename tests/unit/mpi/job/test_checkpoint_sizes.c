@@ -7,12 +7,14 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 
 #include "base/self.h"
 #include "check_blocks.h"
 #include "check_main.h"
 #include "interpose/descriptor.h"
+#include "interpose/file_mapping.h"
 #include "mpi/io/file.h"
 #include "vp/vp.h"
 
@@ -125,6 +127,39 @@ START_TEST(what_is_lost_is_said) {
 }
 END_TEST
 
+/* Rank 0 has it mapped, and wrote nothing to it. */
+START_TEST(what_was_mapped_is_as_it_was) {
+  begin();
+  void *const place =
+      mmap(NULL, 1 << 20, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  ck_assert_int_eq(munmap(place, 1 << 20), 0);
+  file_mappings_start((uintptr_t)place, 1 << 20, 2);
+  self.vp = &vp[0];
+  for (const char *name = "ce"; *name; name++) {
+    const char file[] = {*name, '\0'};
+    add(file, "12345");
+    const int fd = open(file, O_RDWR);
+    const int kind = *name == 'c' ? MAP_PRIVATE : MAP_SHARED;
+    const int prot = *name == 'c' ? PROT_READ : PROT_READ | PROT_WRITE;
+    ck_assert_ptr_nonnull(file_mapping_make(5, prot, kind, fd, 0));
+    close(fd);
+  }
+  self.vp = NULL;
+  ck_assert_int_eq(checkpoint_sizes_save(folder, 7, NULL), 0);
+  add("e", "more");
+  ck_assert_int_eq(checkpoint_sizes_check(folder, 7, &error), 0);
+  ck_assert_int_eq(checkpoint_sizes_cut(folder, 7, NULL), 0);
+  ck_assert_int_eq(size("e"), 5);
+  add("c", "more");
+  ck_assert_int_eq(checkpoint_sizes_check(folder, 7, &error), EINVAL);
+  ck_assert_ptr_nonnull(strstr(error.text, "/c: it was written to since"));
+  unlink("c");
+  ck_assert_int_eq(checkpoint_sizes_check(folder, 7, &error), ENOENT);
+  file_mappings_end(&vp[0]);
+  finish();
+}
+END_TEST
+
 START_TEST(a_list_of_another_checkpoint_is_refused) {
   begin();
   ck_assert_int_eq(checkpoint_sizes_check(folder, 8, &error), EILSEQ);
@@ -138,6 +173,8 @@ int main(void) {
   const TTest *const tests[] = {what_was_added_is_cut_off,
                                 those_of_other_processes_ranks_are_left_to_them,
                                 what_is_lost_is_said,
-                                a_list_of_another_checkpoint_is_refused, NULL};
+                                what_was_mapped_is_as_it_was,
+                                a_list_of_another_checkpoint_is_refused,
+                                NULL};
   return check_main("checkpoint_sizes", tests);
 }

@@ -8,7 +8,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/lifeline.h"
 #include "check_main.h"
 #include "checkpoint/shelf.h"
 #include "context/image/image_place.h"
@@ -191,21 +190,31 @@ START_TEST(with_them_addresses_are) {
 }
 END_TEST
 
-START_TEST(all_processes_of_a_job_have_the_same_guards) {
-  setenv(LIFELINE_VARIABLE, "one", 1);
-  ck_assert_int_eq(check("--pems-checkpoint=/tmp/d", NULL), 0);
-  const struct fixed_guards was = guards;
-  ck_assert_uint_ne(was.stack, 0);
-  ck_assert_uint_eq(was.stack & 0xff, 0);
-  ck_assert_uint_ne(was.pointer, was.stack);
+static struct fixed_guards guards_with(const char *option) {
   guards = (struct fixed_guards){0, 0};
-  ck_assert_int_eq(check("--pems-checkpoint=/tmp/d", NULL), 0);
-  ck_assert_uint_eq(guards.stack, was.stack);
-  ck_assert_uint_eq(guards.pointer, was.pointer);
-  setenv(LIFELINE_VARIABLE, "two", 1);
-  ck_assert_int_eq(check("--pems-checkpoint=/tmp/d", NULL), 0);
-  ck_assert_uint_ne(guards.stack, was.stack);
-  ck_assert_uint_ne(guards.pointer, was.pointer);
+  ck_assert_int_eq(check(option, NULL), 0);
+  ck_assert_uint_ne(guards.stack, 0);
+  ck_assert_uint_eq(guards.stack & 0xff, 0);
+  ck_assert_uint_ne(guards.pointer, 0);
+  return guards;
+}
+
+static bool are_equal(struct fixed_guards a, struct fixed_guards b) {
+  return a.stack == b.stack && a.pointer == b.pointer;
+}
+
+/* Ranks that are of others after a restart have frames of them. */
+START_TEST(all_processes_check_frames_by_the_same_numbers) {
+  unsetenv("PEMS_LIFELINE");
+  const struct fixed_guards a = guards_with("--pems-checkpoint=/tmp/d");
+  ck_assert(are_equal(guards_with("--pems-checkpoint=/tmp/d,every=5"), a));
+  ck_assert(!are_equal(guards_with("--pems-checkpoint=/tmp/e"), a));
+  setenv("PEMS_LIFELINE", "0123,77,10.0.0.1", 1);
+  const struct fixed_guards b = guards_with("--pems-checkpoint=/tmp/d");
+  ck_assert(!are_equal(b, a));
+  ck_assert(are_equal(guards_with("--pems-checkpoint=/tmp/e"), b));
+  setenv("PEMS_LIFELINE", "0124,77,10.0.0.1", 1);
+  ck_assert(!are_equal(guards_with("--pems-checkpoint=/tmp/d"), b));
 }
 END_TEST
 
@@ -309,7 +318,7 @@ int main(void) {
       "restart",
       (const TTest *[]){
           without_checkpoints_nothing_is_fixed, with_them_addresses_are,
-          all_processes_of_a_job_have_the_same_guards,
+          all_processes_check_frames_by_the_same_numbers,
           where_they_cannot_be_a_line_says_why, what_cannot_be_used_together,
           the_checkpoint_decides, its_limit_of_the_stack_is_taken,
           other_numbers_of_ranks_are_refused,
