@@ -37,6 +37,7 @@ static struct {
   char folder[PATH_MAX]; /* "": none */
   int fd;                /* its mark, locked, or -1 */
   bool own;              /* of keeper_make */
+  bool gathered;         /* of keeper_gather */
   int line;              /* which the keeper hears that this process ends */
   pid_t pid;             /* of the keeper, if this process has started it */
   pid_t maker;           /* of keeper_make */
@@ -62,13 +63,10 @@ static void note(const char *kind, const char *what) {
 }
 
 /* Locks the mark of keeper.folder; one that another job removes meanwhile
-   counts as an error. *made: there was none. */
-static int take_mark(bool *made) {
-  keeper.fd = mark_open(keeper.folder, O_CREAT | O_EXCL);
-  *made = keeper.fd >= 0;
-  if (!*made) {
-    keeper.fd = mark_open(keeper.folder, O_CREAT);
-  }
+   counts as an error. *first: nobody had locked it. */
+static int take_mark(bool *first) {
+  keeper.fd = mark_open(keeper.folder, O_CREAT);
+  *first = keeper.fd >= 0 && !mark_lock(keeper.fd, LOCK_EX | LOCK_NB);
   if (keeper.fd >= 0 && !mark_lock(keeper.fd, LOCK_SH) &&
       !mark_is_removed(keeper.fd)) {
     mark_note_boot(keeper.fd);
@@ -392,28 +390,45 @@ const char *keeper_make(struct pems_error *e) {
   return keeper.folder;
 }
 
-void keeper_join(const char *session, pid_t mpirun) {
+/* Locks the mark of keeper.folder, with a keeper of the first who does, unless
+   the folder is another process's. */
+static void attach(pid_t starter, bool kept) {
   bool first;
+  if (take_mark(&first)) {
+    keeper.folder[0] = '\0';
+    return;
+  }
+  if (kept) {
+    return;
+  }
+  mark_note_mpirun(keeper.fd, starter);
+  const int mark = first ? mark_open(keeper.folder, 0) : -1;
+  if (mark >= 0 && split_off() == 0) {
+    keep_other(mark, starter);
+  }
+  if (mark >= 0) {
+    close(mark);
+  }
+}
+
+void keeper_join(const char *session, pid_t mpirun) {
   snprintf(keeper.folder, sizeof(keeper.folder), "%s", session);
   char *const name = strstr(keeper.folder, start_of_name);
   const bool within = name && name > keeper.folder && name[-1] == '/';
   if (within) {
     name[strcspn(name, "/")] = '\0';
   }
-  if (take_mark(&first)) {
-    keeper.folder[0] = '\0';
-    return;
-  }
-  if (within) {
-    return;
-  }
-  mark_note_mpirun(keeper.fd, mpirun);
-  const int mark = first ? mark_open(keeper.folder, 0) : -1;
-  if (mark >= 0 && split_off() == 0) {
-    keep_other(mark, mpirun);
-  }
-  if (mark >= 0) {
-    close(mark);
+  attach(mpirun, within);
+}
+
+void keeper_gather(pid_t starter) {
+  if (starter > 1 &&
+      snprintf(keeper.folder, sizeof(keeper.folder), "%s/%s%ld.by%ld",
+               temporary(), start_of_name, (long)geteuid(),
+               (long)starter) < (int)sizeof(keeper.folder) &&
+      (!mkdir(keeper.folder, 0700) || errno == EEXIST)) {
+    attach(starter, false);
+    keeper.gathered = keeper.fd >= 0;
   }
 }
 
@@ -453,10 +468,12 @@ static void let_go(bool last) {
     ;
   keeper.fd = -1;
   keeper.own = false;
+  keeper.gathered = false;
 }
 
 static bool is_last(void) {
-  return keeper.own && !mark_lock(keeper.fd, LOCK_EX | LOCK_NB);
+  return (keeper.own || keeper.gathered) &&
+         !mark_lock(keeper.fd, LOCK_EX | LOCK_NB);
 }
 
 void keeper_end(void) {

@@ -30,6 +30,10 @@ const char *keeper_make(struct pems_error *error);
    remove at the end; with a keeper then, of the first process that does so. */
 void keeper_join(const char *session, pid_t mpirun);
 
+/* The same where the launcher has no folders: for all processes of this user
+   that `starter` has started on this host one is made. */
+void keeper_gather(pid_t starter);
+
 /* A file, the shared memory of Open MPI's job of that number, or the folder
    that an mpirun makes where it is not told another place, to be removed with
    the folder. Nothing happens without one. */
@@ -42,8 +46,8 @@ void keeper_note_memory(unsigned long job);
    later. */
 void keeper_hand_on(void);
 
-/* Removes the folder of keeper_make now if no other process has the lock; else
-   the keeper does. */
+/* Removes the folder of keeper_make or keeper_gather now if no other process
+   has the lock; else the keeper does. */
 void keeper_end(void);
 
 /* As keeper_end, for a process that ends wherever it is, in a handler of a

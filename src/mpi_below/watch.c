@@ -293,16 +293,16 @@ static void *run(void *arg) {
   return NULL;
 }
 
-/* What mpirun tells its processes; without it there is one. False if nothing
-   is known of either. */
-static bool know_oneself(struct launcher_process *self) {
+/* What mpirun tells its processes; without it (*launched is false) there is
+   one. False if nothing is known of either. */
+static bool know_oneself(struct launcher_process *self, bool *launched) {
   struct lifeline_hello *const h = &watch.hello;
-  const bool started = launcher_process(self);
+  *launched = launcher_process(self);
   h->process = self->rank;
   h->of = self->size;
   h->pid = getpid();
   h->job = self->job;
-  return (started || watch.places) && h->process >= 0 &&
+  return (*launched || watch.places) && h->process >= 0 &&
          gethostname(h->host, sizeof(h->host) - 1) == 0;
 }
 
@@ -323,22 +323,27 @@ static void find_pemsrun(void) {
 static void keep_session(const struct launcher_process *self) {
   if (self->session) {
     keeper_join(self->session, watch.parent);
+  } else {
+    keeper_gather(watch.parent);
   }
-  if (self->session && self->job) {
+  if (self->job) {
     keeper_note_memory(self->job);
   }
 }
 
 void watch_start(void) {
   struct launcher_process self;
+  bool launched;
   find_pemsrun();
-  if (!know_oneself(&self)) {
+  if (!know_oneself(&self, &launched)) {
     return;
   }
   watch.process = getpid();
   watch.parent = find_starter();
   watch.parent_fd = (int)syscall(SYS_pidfd_open, watch.parent, 0);
-  keep_session(&self);
+  if (launched) {
+    keep_session(&self);
+  }
   watch.stop = eventfd(0, EFD_CLOEXEC);
   if (watch.stop >= 0) {
     threads_start(&watch.thread, run, NULL);

@@ -9,6 +9,8 @@ mkdir "$work/tmp"
 TMPDIR=$work/tmp
 export TMPDIR
 small=--pems-context=8M
+crowded=
+[ "$launcher" != orte ] || crowded=--oversubscribe
 
 left() {
   find "$TMPDIR" -mindepth 1
@@ -26,7 +28,7 @@ by() {
     direct) launch "$program" "$2" --pems-v=2 $small "--pems-disk=$disk" ;;
     pemsrun) start -n 2 $small "$program" "$2" ;;
     pemsrun2) start -n 2 --pems-procs=2 $small "$program" "$2" ;;
-    mpirun) launch "$mpirun" -n 2 --oversubscribe "$program" "$2" --pems-v=2 \
+    mpirun) launch "$mpirun" -n 2 ${crowded:+"$crowded"} "$program" "$2" --pems-v=2 \
       $small "--pems-disk=$disk" ;;
   esac
 }
@@ -65,7 +67,7 @@ for way in direct pemsrun pemsrun2 mpirun; do
   [ -n "$(left)" ] || fault "nothing is left: this test tests nothing"
   run -n 2 $small --pems-stats "$program" none
   expect_status 0
-  grep -q 'jobs that were killed: removed what 1 of them' "$err" ||
+  grep -q 'jobs that were killed: removed what [12] of them' "$err" ||
     fault "no line says that something was removed"
   until_seconds 5 nothing_left || fault "left: $(left)"
   expect_clean
@@ -82,7 +84,7 @@ await running
 second=$job
 host=$(uname -n)
 foreign=$TMPDIR/ompi.${host%%.*}.$(id -u)/pid.4999999
-mkdir "$foreign" "$foreign.2"
+mkdir -p "$foreign" "$foreign.2"
 echo 'boot of-another-host' >"$foreign.2/pems-mark"
 left | sort >"$work/before"
 run -n 2 $small "$program" none
@@ -103,7 +105,9 @@ await running
 first=$job
 by pemsrun spin
 await running
-found=$(find "$TMPDIR" -path '*/ompi.*/jf.0' | wc -l)
+folders='*/pems-session.*/pems-mark'
+[ "$launcher" != orte ] || folders='*/ompi.*/jf.0'
+found=$(find "$TMPDIR" -path "$folders" | wc -l)
 [ "$found" -eq 2 ] || fault "$found folders for two jobs: $(left)"
 kill -KILL "$first" "$job"
 finish

@@ -280,8 +280,10 @@ START_TEST(test_sweep_of_open_mpi) {
   }
   char mark[PATH_MAX + 64];
   snprintf(mark, sizeof(mark), "%s/pems-mark", session);
-  close(make_file(mark)); /* another process's, which has a keeper */
+  const int other = make_file(mark); /* another process's, with a keeper */
+  ck_assert_int_eq(flock(other, LOCK_SH), 0);
   keeper_join(session, mpirun);
+  close(other);
   expect_lock(session, true);
   keeper_end();
   expect_lock(session, false);
@@ -322,10 +324,100 @@ START_TEST(test_mpirun_removes_its_folder) {
 }
 END_TEST
 
+/* A process of the starter's, which notes the file and waits to be killed. */
+static pid_t start_gathered(pid_t starter, const char *file) {
+  int ends[2];
+  char c;
+  ck_assert_int_eq(pipe2(ends, O_CLOEXEC), 0);
+  const pid_t pid = fork();
+  if (pid == 0) {
+    keeper_gather(starter);
+    keeper_note_file(file);
+    if (write(ends[1], "", 1) != 1) {
+      _exit(1);
+    }
+    for (;;) {
+      pause();
+    }
+  }
+  close(ends[1]);
+  ck_assert_int_eq(read(ends[0], &c, 1), 1);
+  close(ends[0]);
+  return pid;
+}
+
+static pid_t start_starter(void) {
+  const pid_t pid = fork();
+  if (pid == 0) {
+    for (;;) {
+      pause();
+    }
+  }
+  return pid;
+}
+
+static const char *gathered_folder(pid_t starter) {
+  char name[64];
+  snprintf(name, sizeof(name), "pems-session.%ld.by%ld", (long)geteuid(),
+           (long)starter);
+  return at(name);
+}
+
+/* A launcher without folders: what its processes note goes when all of them and
+   it have been killed. */
+START_TEST(test_gathered_are_killed) {
+  char one[PATH_MAX], two[PATH_MAX];
+  begin();
+  snprintf(one, sizeof(one), "%s", at("one"));
+  snprintf(two, sizeof(two), "%s", at("two"));
+  close(make_file(one));
+  close(make_file(two));
+  const pid_t starter = start_starter();
+  const pid_t first = start_gathered(starter, one);
+  const pid_t second = start_gathered(starter, two);
+  expect_lock(gathered_folder(starter), true);
+  kill_job(first);
+  kill_job(starter);
+  usleep(100000);
+  ck_assert(exists(one)); /* the second has the lock */
+  kill_job(second);
+  await_gone(gathered_folder(starter));
+  ck_assert(!exists(one));
+  ck_assert(!exists(two));
+  end();
+}
+END_TEST
+
+/* The last one to end removes it, however long the starter lives; but a keeper
+   that has only begun still has what its process had open. */
+START_TEST(test_gathered_end) {
+  char file[PATH_MAX];
+  begin();
+  snprintf(file, sizeof(file), "%s", at("file"));
+  close(make_file(file));
+  const pid_t starter = start_starter();
+  const pid_t other = start_gathered(starter, file);
+  keeper_gather(starter);
+  keeper_end();
+  ck_assert(exists(gathered_folder(starter))); /* the other has the lock */
+  kill_job(other);
+  while (exists(gathered_folder(starter))) {
+    keeper_gather(starter);
+    usleep(10000);
+    keeper_end();
+  }
+  ck_assert(!exists(file));
+  kill_job(starter);
+  end();
+}
+END_TEST
+
 /* Without a folder the others do nothing. */
 START_TEST(test_no_folder) {
   begin();
   keeper_join(at("nowhere"), getpid());
+  setenv("TMPDIR", at("nowhere"), 1);
+  keeper_gather(getpid());
   keeper_note_mpirun(getpid());
   keeper_note_memory(1);
   keeper_hand_on();
@@ -346,6 +438,8 @@ int main(void) {
   tcase_add_test(t, test_sweep);
   tcase_add_test(t, test_sweep_of_open_mpi);
   tcase_add_test(t, test_mpirun_removes_its_folder);
+  tcase_add_test(t, test_gathered_are_killed);
+  tcase_add_test(t, test_gathered_end);
   tcase_add_test(t, test_no_folder);
   suite_add_tcase(s, t);
   return check_run(s);
