@@ -5,6 +5,7 @@
 #include "base/need.h"
 #include "base/text.h"
 #include "config/memory_used.h"
+#include "mpi/coll/call/coll_memory.h"
 #include "mpi/object/naming.h"
 #include "mpi_below/net.h"
 #include "net/am.h"
@@ -201,6 +202,8 @@ static void coll_free_locked(struct coll *coll) {
     link = &(*link)->next;
   }
   *link = coll->next;
+  colls.reserved -= coll->buffer_size;
+  memory_used_sub(MEMORY_PACKED, coll->buffer_size);
   for (int i = 0; i < coll->team->n && coll->free_part; i++) {
     if (coll->part[i]) {
       coll->free_part(coll->part[i]);
@@ -210,9 +213,7 @@ static void coll_free_locked(struct coll *coll) {
     coll->free_crossing(coll->crossing);
   }
   team_settle_locked(coll->team);
-  colls.reserved -= coll->buffer_size;
-  memory_used_sub(MEMORY_PACKED, coll->buffer_size);
-  native_free(coll->buffer);
+  (coll->free_buffer ? coll->free_buffer : native_free)(coll->buffer);
   native_free(coll->part);
   native_free(coll);
   counter_add(supersteps, 1);
@@ -242,6 +243,9 @@ bool coll_reserve_locked(struct coll *coll, struct vp *vp, size_t n,
   /* The oldest call of a team may always go beyond the share: if it waited for
      others, they might wait for it, too. */
   const size_t limit = memory_plan_bytes(&vps.plan.memory, MEMORY_PACKED);
+  if (colls.reserved + n + coll_memory_kept() > limit) {
+    coll_memory_drop();
+  }
   while (room != COLL_TAKE && colls.reserved + n > limit &&
          (room == COLL_SPARE || !is_oldest(coll, room == COLL_WAIT))) {
     if (room != COLL_WAIT) {

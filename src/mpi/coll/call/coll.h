@@ -42,8 +42,9 @@ struct coll {
   int left;          /* local members that are done with it */
   bool network_done; /* what processes exchange for it is exchanged */
   struct signal signal;
-  char *buffer;        /* its part of the shared buffer, or NULL */
-  size_t buffer_size;  /* bytes reserved of sigma */
+  char *buffer; /* its part of the shared buffer, or NULL */
+  void (*free_buffer)(void *buffer); /* NULL: native_free */
+  size_t buffer_size;                /* bytes reserved of sigma */
   void *_Atomic *part; /* each local member's part, owned; by index */
   void (*free_part)(void *part);
   struct coll_remote

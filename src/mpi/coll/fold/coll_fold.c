@@ -4,12 +4,11 @@
    to contexts wherever those are. */
 #include "mpi/coll/fold/coll_fold.h"
 
-#include "base/need.h"
 #include "base/self.h"
 #include "context/residency/residency.h"
 #include "mpi/coll/call/coll.h"
+#include "mpi/coll/call/coll_memory.h"
 #include "mpi/transfer/transfer.h"
-#include "os/native.h"
 #include "vp/run_queue.h"
 
 #include <string.h>
@@ -39,7 +38,10 @@ struct coll_fold_buffer coll_fold_buffer_new(size_t n,
   struct coll_fold_buffer b;
   ptrdiff_t origin;
   b.bytes = coll_fold_footprint(n, layout, &origin);
-  b.memory = need_zalloc(1, b.bytes ? b.bytes : 1, "reduction buffer");
+  b.memory = coll_memory_take(b.bytes, "reduction buffer");
+  if (!layout->dense) {
+    memset(b.memory, 0, b.bytes);
+  }
   b.origin = b.memory + origin;
   return b;
 }
@@ -170,13 +172,19 @@ void coll_fold_combine(const struct coll_fold_chunk *c, const char *in,
   }
 }
 
-/* Reads the chunk of member i. */
+/* Reads the chunk of member i into *into. A copy that nobody needs any more is
+   that chunk. */
 static void chunk_read(const struct coll_fold_chunk *c, int i,
                        struct coll_fold_buffer *into) {
   const struct coll_fold_part *p = coll_fold_part_of(c->coll, i);
+  const ptrdiff_t origin = into->origin - into->memory;
+  if (p->vector && !coll_fold_is_scan(&c->model->fold)) {
+    into->memory = p->vector;
+    into->origin = p->vector + origin;
+    return;
+  }
   if (p->vector) {
-    coll_fold_copy(p->vector + (into->origin - into->memory), into->origin,
-                   c->n, c->layout);
+    coll_fold_copy(p->vector + origin, into->origin, c->n, c->layout);
     return;
   }
   const struct layout_span s =

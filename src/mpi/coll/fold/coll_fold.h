@@ -70,7 +70,7 @@ int coll_fold_group_of(const struct team *team, int peer);
 /* Bytes of memory that n elements touch, and where the first begins in it. */
 size_t coll_fold_footprint(size_t n, const struct layout *layout,
                            ptrdiff_t *origin);
-/* Zeroed; its `memory` is freed by native_free. */
+/* Gaps between elements are zeroed; its `memory` is coll_memory_take's. */
 struct coll_fold_buffer coll_fold_buffer_new(size_t n,
                                              const struct layout *layout);
 void coll_fold_swap(struct coll_fold_buffer *a, struct coll_fold_buffer *b);

@@ -8,6 +8,7 @@
 #include "context/residency/residency.h"
 #include "mpi/check/check_buffers.h"
 #include "mpi/coll/call/coll.h"
+#include "mpi/coll/call/coll_memory.h"
 #include "mpi/coll/call/coll_turns.h"
 #include "mpi/coll/fold/coll_fold.h"
 #include "mpi/object/envelope.h"
@@ -30,7 +31,7 @@ static void part_free(void *arg) {
     real.Type_free(&p->own_type);
   }
   native_free(p->counts);
-  native_free(p->vector);
+  coll_memory_give(p->vector);
   native_free(p);
 }
 
@@ -97,8 +98,8 @@ static void fold_group(struct coll *coll, const struct coll_fold_part *model,
       coll_fold_here(&c);
     }
   }
-  native_free(all.sum.memory);
-  native_free(all.next.memory);
+  coll_memory_give(all.sum.memory);
+  coll_memory_give(all.next.memory);
 }
 
 /* A member here that knows the arguments, or NULL: the one that calls if it
@@ -122,14 +123,16 @@ static void reserve_result(struct coll *coll,
   if (!coll_fold_is_short(model) || coll_fold_is_scan(&model->fold)) {
     return;
   }
+  const size_t groups = coll_fold_has_groups(coll->team) ? 2 : 1;
   const size_t bytes =
-      2 * coll_fold_footprint(model->fold.count, model->layout, &origin);
+      groups * coll_fold_footprint(model->fold.count, model->layout, &origin);
   run_queue_lock();
   const bool room = coll_reserve_locked(coll, NULL, bytes,
                                         coll->blocking ? COLL_TRY : COLL_SPARE);
   run_queue_unlock();
   if (room) {
-    coll->buffer = need_zalloc(1, bytes + 1, "reduction buffer");
+    coll->buffer = coll_memory_take(bytes, "reduction buffer");
+    coll->free_buffer = coll_memory_give;
   }
 }
 
