@@ -58,8 +58,12 @@ no_process_on_hosts() {
   done
 }
 
-# Nothing is left on any host: processes, scratch files, shared memory, what
-# mpirun keeps in $TMPDIR.
+# hosts_left NODE: scratch files, shared memory, what mpirun keeps in $TMPDIR.
+hosts_left() {
+  find "$(hosts_scratch "$1")" "$HOSTS_DIR/shm/$1" "$HOSTS_DIR/$1/tmp" -mindepth 1
+}
+
+# Nothing is left on any host: no processes, no files.
 expect_hosts_clean() {
   if ! until_seconds "$1" no_process_on_hosts; then
     fault "processes left after $1 s:$(for node in $(hosts_nodes); do
@@ -70,8 +74,7 @@ expect_hosts_clean() {
     hosts_kill
   fi
   for node in $(hosts_nodes); do
-    left=$(find "$(hosts_scratch "$node")" "$HOSTS_DIR/shm/$node" \
-      "$HOSTS_DIR/$node/tmp" -mindepth 1)
+    left=$(hosts_left "$node")
     if [ -n "$left" ]; then
       fault "left on $node: $left"
     fi
