@@ -398,11 +398,7 @@ static void attach(pid_t starter, bool kept) {
     keeper.folder[0] = '\0';
     return;
   }
-  if (kept) {
-    return;
-  }
-  mark_note_mpirun(keeper.fd, starter);
-  const int mark = first ? mark_open(keeper.folder, 0) : -1;
+  const int mark = first && !kept ? mark_open(keeper.folder, 0) : -1;
   if (mark >= 0 && split_off() == 0) {
     keep_other(mark, starter);
   }
@@ -419,6 +415,9 @@ void keeper_join(const char *session, pid_t mpirun) {
     name[strcspn(name, "/")] = '\0';
   }
   attach(mpirun, within);
+  if (!within) {
+    mark_note_mpirun(keeper.fd, mpirun);
+  }
 }
 
 void keeper_gather(pid_t starter) {
