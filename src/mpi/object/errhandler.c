@@ -58,6 +58,13 @@ int errhandler_note_for(MPI_Errhandler *handle, void (*function)(void),
               (struct errhandler){.function = function, .caller = caller});
 }
 
+int errhandler_note_outside(MPI_Errhandler *handle, void (*function)(void),
+                            errhandler_caller *caller) {
+  return note(handle, (struct errhandler){.function = function,
+                                          .caller = caller,
+                                          .outside = true});
+}
+
 /* Locked. */
 static struct handler *find_handler_locked(MPI_Errhandler handle) {
   struct handler *h = handlers.first;
@@ -222,7 +229,8 @@ static struct handler behind(const struct carried *c) {
 const char *errhandlers_obstacle(const struct rank *rank) {
   const struct carried *c = NULL;
   while ((c = carried_next(rank->vp->rank, HANDLE_ERRHANDLER, c))) {
-    if (!behind(c).what.function) {
+    const struct errhandler what = behind(c).what;
+    if (!what.function || what.outside) {
       return "error handlers of another language";
     }
   }

@@ -15,6 +15,7 @@ struct errhandler {
   MPI_Errhandler handle;     /* or 0: none was set */
   void (*function)(void);    /* the program's, or NULL */
   errhandler_caller *caller; /* NULL: it is C's */
+  bool outside;              /* in no checkpoint */
 };
 
 /* Calls the handler of a communicator, window or file with `code`, unless that
@@ -46,6 +47,9 @@ void errhandler_stands_in(void);
 int errhandler_note(MPI_Errhandler *handle, void (*function)(void));
 int errhandler_note_for(MPI_Errhandler *handle, void (*function)(void),
                         errhandler_caller *caller);
+/* `function` is for the caller only, and no checkpoint can have it. */
+int errhandler_note_outside(MPI_Errhandler *handle, void (*function)(void),
+                            errhandler_caller *caller);
 
 /* In a checkpoint: what the rank's program has made, and one that is set, after
    those, if it is one of those or predefined. Those that return an int return

@@ -137,6 +137,19 @@ int pems_Op_create_c(MPI_User_function_c *function, int commute, MPI_Op *op) {
 }
 #endif
 
+/* Some MPIs' libraries for Fortran call it. */
+#if defined PEMS_MPI_HAS_X_Op_create_x
+int pems_X_Op_create_x(MPIX_User_function_x *function,
+                       MPIX_Destructor_function *destructor, int commute,
+                       void *state, MPI_Op *op) {
+  const int code = real.X_Op_create_x(function, destructor, commute, state, op);
+  if (!code && handles_fixed) {
+    note(*op, (struct made){.foreign = true});
+  }
+  return comm_error(MPI_COMM_WORLD, code, "MPI_Op_create");
+}
+#endif
+
 /* --- calling them --------------------------------------------------------- */
 
 typedef void c_function(const void *in, void *inout, int *n,

@@ -9,7 +9,8 @@ OPENMPI_ENTRIES = \
 if ABI_OPENMPI
 libpems_la_SOURCES += $(OPENMPI_ENTRIES)
 endif
-MPICH_ENTRIES = src/mpi_abi/entry/mpich_fortran.c
+MPICH_ENTRIES = src/mpi_abi/entry/mpich_fortran.c \
+  src/mpi_abi/entry/mpich_states.c
 if ABI_MPICH
 libpems_la_SOURCES += $(MPICH_ENTRIES)
 endif
