@@ -2,17 +2,19 @@
 # Runs a command on one of the hosts of network.sh, those of $HOSTS_DIR:
 #
 #   enter.sh NODE command [arguments]
-#   enter.sh --as-ssh [-x] NODE words...
+#   enter.sh --as-ssh [-q] [-x] NODE words...
 #
 # The second is for mpirun: as ssh does, it gives the words to a shell, whose
 # environment has nothing of this one but what a login would have. Hydra has ssh
-# leave X11 out.
+# leave X11 out, and Intel's be quiet.
 set -u
 as_ssh=
 if [ "$1" = --as-ssh ]; then
   as_ssh=yes
   shift
-  [ "$1" != -x ] || shift
+  while [ "$1" = -x ] || [ "$1" = -q ]; do
+    shift
+  done
 fi
 node=$1
 shift
