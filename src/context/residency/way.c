@@ -93,8 +93,7 @@ static struct site *site_at_locked(uintptr_t key) {
 
 /* Several at once could all be for nothing. */
 static bool may_try_locked(void) {
-  const unsigned failed =
-      ways.failed < MOST_FAILED ? ways.failed : MOST_FAILED;
+  const unsigned failed = ways.failed < MOST_FAILED ? ways.failed : MOST_FAILED;
   return ways.whole.n >= ENOUGH && !ways.patience &&
          ways.tried < ways.chosen / RARELY + FREE &&
          ways.lost * (LITTLE << failed) < ways.spent;
