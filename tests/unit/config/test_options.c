@@ -381,7 +381,7 @@ START_TEST(bad_values_say_the_range) {
       {"--pems-order",
        "--pems-order: no value: give --pems-order=alternate|id"},
       {"--pems-swapin=none",
-       "--pems-swapin: none: give one of eager|lazy|auto|pages"},
+       "--pems-swapin: none: give one of auto|eager|lazy|pages"},
       {"--pems-track=yes",
        "--pems-track: yes: give one of auto|async|fault|off"},
       {"--pems-split=4:1", "--pems-split: 4:1: give one of even|auto"},
