@@ -224,6 +224,21 @@ START_TEST(a_place_that_takes_longer_gains_nothing_by_that) {
 }
 END_TEST
 
+/* Mapped pages are small ones, which makes the program slower. */
+START_TEST(where_both_take_alike_contexts_are_read_as_a_whole) {
+  static const unsigned hardly[2] = {100, 92}, clearly[2] = {100, 85};
+  count(200, 1, hardly);
+  ck_assert_int_le(count(1000, 1, hardly), 100);
+  way_start();
+  count(1000, 1, clearly);
+  ck_assert_int_ge(count(1000, 1, clearly), 900);
+  way_start();
+  count(1000, 1, mapped_is_better);
+  count(2000, 1, (const unsigned[]){100, 102});
+  ck_assert_int_le(count(1000, 1, (const unsigned[]){100, 102}), 100);
+}
+END_TEST
+
 /* A trial that was better is followed by another: a site of which it was
    thought otherwise changes soon. */
 START_TEST(a_trial_that_was_better_is_repeated) {
@@ -270,6 +285,7 @@ int main(void) {
   tcase_add_test(t, mapped_residences_tell_by_themselves);
   tcase_add_test(t, few_residences_do_not_decide);
   tcase_add_test(t, a_place_that_takes_longer_gains_nothing_by_that);
+  tcase_add_test(t, where_both_take_alike_contexts_are_read_as_a_whole);
   tcase_add_test(t, a_trial_that_was_better_is_repeated);
   tcase_add_test(t, few_find_out);
   suite_add_tcase(s, t);
