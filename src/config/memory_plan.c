@@ -1,5 +1,7 @@
 #include "config/memory_plan.h"
 
+#include "config/options.h"
+
 #include "os/bits.h"
 
 #define KIB UINT64_C(1024)
@@ -50,9 +52,6 @@ static uint64_t between(uint64_t least, uint64_t x, uint64_t most) {
 
 static uint64_t by_rule(const struct memory_plan *m, enum memory_use use) {
   const struct rule *const r = &rules[use];
-  if (use == MEMORY_COMPRESS && !m->compress) {
-    return 0;
-  }
   const uint64_t whole = r->of == OF_SIGMA ? m->sigma : m->memory;
   return between(r->least, whole / r->divisor, r->most);
 }
@@ -73,7 +72,27 @@ uint64_t memory_plan_overhead(const struct memory_plan *m) {
   return sum;
 }
 
+/* Where it is not known whether compressing pays, it takes nothing from
+   contexts: a part of the staging buffers is for it. */
+static uint64_t compress_bytes(const struct memory_plan *m) {
+  enum { PART = 4 };
+  return m->compress == COMPRESS_NONE   ? 0
+         : m->compress == COMPRESS_AUTO ? by_rule(m, MEMORY_STAGING) / PART
+                                        : by_rule(m, MEMORY_COMPRESS);
+}
+
+static uint64_t staging_bytes(const struct memory_plan *m) {
+  return by_rule(m, MEMORY_STAGING) -
+         (m->compress == COMPRESS_AUTO ? compress_bytes(m) : 0);
+}
+
 uint64_t memory_plan_bytes(const struct memory_plan *m, enum memory_use use) {
+  if (use == MEMORY_COMPRESS) {
+    return compress_bytes(m);
+  }
+  if (use == MEMORY_STAGING) {
+    return staging_bytes(m);
+  }
   if (use == MEMORY_PEMS) {
     return pems_bytes(m);
   }

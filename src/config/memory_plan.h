@@ -35,7 +35,7 @@ struct memory_plan {
   uint64_t sigma;  /* PEMS2's shared buffer: for collective communication */
   int vps;         /* of this process */
   int peers;       /* other processes */
-  int compress;    /* are contexts compressed? */
+  int compress;    /* enum option_compress */
 };
 
 struct memory_share {

@@ -20,9 +20,9 @@ enum option_reserve {
   RESERVE_ALL,  /* for all that they may have, before they start */
 };
 enum option_swapin {
+  SWAPIN_AUTO,  /* at each call site what takes less time there */
   SWAPIN_EAGER, /* a whole context at once */
   SWAPIN_LAZY,  /* what was touched last time; the rest when it is touched */
-  SWAPIN_AUTO,  /* at each call site what takes less time there */
   SWAPIN_PAGES, /* to measure: single pages, all of them when touched */
 };
 enum option_track {

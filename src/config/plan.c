@@ -25,7 +25,7 @@ static struct memory_plan shares_of(uint64_t memory, const struct plan *p,
       .sigma = o->sigma ? o->sigma : memory_plan_sigma(memory),
       .vps = p->own,
       .peers = site->nprocs - 1,
-      .compress = o->compress != COMPRESS_NONE,
+      .compress = o->compress,
   };
 }
 

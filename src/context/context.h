@@ -83,6 +83,7 @@ struct context_predictions {
 struct context_lazy {
   struct ranges mapped; /* of its addresses: they show the file until written */
   uint64_t mapped_bytes; /* of them at the start of this residence */
+  size_t pieces;         /* in which they were mapped then */
   struct context_predictions predictions;
   struct context_prediction *prediction; /* of where it waited, or NULL: it was
                                             read as a whole, and not watched */

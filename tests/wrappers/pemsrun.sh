@@ -127,7 +127,7 @@ refused "unknown driver" 'floppy: give one of .*unix' \
   pemsrun -n 4 --io=floppy ./hello
 refused "a driver that takes nothing" 'unix:x: give just --pems-io=unix' \
   pemsrun -n 4 --io=unix:x ./hello
-refused "a word that is none of an option's" 'swapin: some: .*eager|lazy|auto' \
+refused "a word that is none of an option's" 'swapin: some: .*auto|eager|lazy' \
   pemsrun -n 4 --swapin=some ./hello
 refused "what does not compress" 'compress: gzip: give none, auto, lz4, zstd or ' \
   pemsrun -n 4 --compress=gzip ./hello
@@ -139,7 +139,7 @@ refused "track=fault with several processes" '--pems-track=fault: with 2' \
   pemsrun -n 4 --procs=2 --track=fault ./hello
 refused "a driver that takes nothing" 'unix:x: give just --pems-io=unix' \
   pemsrun -n 4 --io=unix:x ./hello
-refused "a word that is none of an option's" 'swapin: some: .*eager|lazy|auto' \
+refused "a word that is none of an option's" 'swapin: some: .*auto|eager|lazy' \
   pemsrun -n 4 --swapin=some ./hello
 refused "stripes that are no whole blocks" '--pems-stripe: 5000 bytes' \
   pemsrun -n 4 --stripe=5000 ./hello

@@ -110,7 +110,7 @@ static int warn_or_fail(bool strict, struct pems_error *error, int code,
 /* Options that have no effect with what else was chosen. */
 static int check_options(const struct contexts_options *o,
                          struct pems_error *error) {
-  const bool lazily = o->swapin != SWAPIN_EAGER;
+  const bool lazily = o->swapin == SWAPIN_LAZY || o->swapin == SWAPIN_PAGES;
   const char *text = NULL;
   if (store_mapped() &&
       (lazily || o->track == TRACK_ASYNC || o->track == TRACK_FAULT)) {

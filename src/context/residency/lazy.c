@@ -12,6 +12,7 @@
 #include "os/lock.h"
 
 #include <errno.h>
+#include <stdatomic.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
@@ -30,6 +31,8 @@ enum {
   /* The same where all that is touched is to be counted: the system allows
      65530 mappings by default. */
   MOST_PIECES_COUNTED = 1024,
+  /* Of all contexts: others need mappings, too. */
+  MOST_PIECES_OF_ALL = 8192,
   SITES = 1024,
 };
 
@@ -41,11 +44,13 @@ struct site {
 };
 
 static enum option_swapin mode;
+static atomic_size_t pieces; /* that are mapped, of all contexts */
 static struct site sites[SITES];
 static struct lock sites_lock = LOCK_INITIALIZER(LOCK_LAZY_SITES);
 
 void lazy_start(enum option_swapin wanted) {
   mode = wanted;
+  atomic_store(&pieces, 0);
   memset(sites, 0, sizeof(sites));
   way_start();
 }
@@ -101,8 +106,11 @@ static size_t usual_piece(const struct context *c, uintptr_t at, size_t n,
 
 /* Is a piece of n bytes to be mapped, beside those that are? */
 static bool worth_mapping(const struct context_lazy *z, size_t n) {
-  return mode == SWAPIN_PAGES ? z->mapped.n < MOST_PIECES_COUNTED
-                              : n >= LEAST && z->mapped.n < MOST_PIECES;
+  if (mode == SWAPIN_PAGES) {
+    return z->mapped.n < MOST_PIECES_COUNTED;
+  }
+  return n >= LEAST && z->mapped.n < MOST_PIECES &&
+         atomic_load(&pieces) < MOST_PIECES_OF_ALL;
 }
 
 /* [start, end) is read in advance; of that, `expected` will be written. */
@@ -182,6 +190,8 @@ void lazy_map(struct context *c, struct ranges *pages) {
   }
   z->predicting = z->prediction->known && mode != SWAPIN_PAGES;
   divide(c, pages);
+  z->pieces = z->mapped.n;
+  atomic_fetch_add(&pieces, z->pieces);
   const bool random = is_random(c);
   for (size_t i = 0; i < z->mapped.n; i++) {
     const struct range *m = &z->mapped.item[i];
@@ -297,6 +307,8 @@ void lazy_finish(struct context *c, bool surveyed) {
     store_forget(c, m->start, m->end);
   }
   ranges_clear(&z->mapped);
+  atomic_fetch_sub(&pieces, z->pieces);
+  z->pieces = 0;
   prediction_forget(&z->found);
   z->mapped_bytes = z->whole = 0;
   z->prediction = NULL;

@@ -21,14 +21,22 @@ enum {
   FIRST_REST = 8,
   MOST_REST = 256,
   /* One residence in so many may go the worse way, and so many more; and what
-     that takes longer may be one part in so many of all, but for the first. */
+     that takes longer may be one part in so many of all, half as much after
+     each trial in turn that was worse, but not less than one in 256. */
   RARELY = 24,
   FREE = 8,
   LITTLE = 32,
+  MOST_FAILED = 3,
+  /* What a trial has told is waited for, for so many residences at most. */
+  PATIENCE = 16,
 };
 
 /* A change must be worth a twentieth: moves vary. */
 static const double better = 0.95;
+
+/* The program itself is slower in pages of a file, which are small ones; nobody
+   measures that. */
+static const double small_pages = 1.05;
 
 /* LEARNING: mapped, without knowing what will be touched. */
 enum way { WHOLE, MAPPED, LEARNING, WAYS };
@@ -58,6 +66,8 @@ static struct {
                   way takes, negative where it is mapping */
   unsigned pairs;
   uint64_t chosen, tried; /* residences, and those of the worse way */
+  unsigned failed;        /* trials in turn that were worse */
+  unsigned patience;      /* residences to come until another may begin */
   double spent, lost;     /* ns: of all, and what those took longer */
   struct rate move[2];    /* bytes: of contexts as a whole, and mapped */
   struct rate fault;      /* without waiting for the disk */
@@ -70,6 +80,7 @@ void way_start(void) {
   ways.gain = 0;
   ways.pairs = 0;
   ways.chosen = ways.tried = 0;
+  ways.failed = ways.patience = 0;
   ways.spent = ways.lost = 0;
   memset(ways.move, 0, sizeof(ways.move));
   ways.fault = ways.read = (struct rate){0};
@@ -84,21 +95,17 @@ static struct site *site_at_locked(uintptr_t key) {
   return s;
 }
 
+/* Several at once could all be for nothing. */
 static bool may_try_locked(void) {
-  if (ways.whole.n < ENOUGH) {
-    return false;
-  }
-  return ways.tried < ENOUGH || (ways.tried < ways.chosen / RARELY + FREE &&
-                                 ways.lost < ways.spent / LITTLE);
+  const unsigned failed = ways.failed < MOST_FAILED ? ways.failed : MOST_FAILED;
+  return ways.whole.n >= ENOUGH && !ways.patience &&
+         ways.tried < ways.chosen / RARELY + FREE &&
+         ways.lost * (LITTLE << failed) < ways.spent;
 }
 
 /* What mapping takes: no more than where it is not known what is touched. */
 static const struct cost *mapped_cost(const struct site *s) {
   return s->way[MAPPED].n ? &s->way[MAPPED] : &s->way[LEARNING];
-}
-
-static const struct cost *cost_of(const struct site *s, enum way way) {
-  return way == WHOLE ? &s->way[WHOLE] : mapped_cost(s);
 }
 
 /* Has it rested? Then it does again, for longer. */
@@ -112,22 +119,24 @@ static bool is_rested(struct rest *r) {
   return true;
 }
 
-/* What a byte takes on average, as far as sites that are mapped tell. */
-static double usual_locked(enum way way) {
-  if (way == WHOLE || ways.pairs < ENOUGH_PAIRS) {
-    return ways.whole.ns;
-  }
-  return ways.gain > 0 ? ways.whole.ns * (1 - ways.gain)
-                       : ways.whole.ns / (1 + ways.gain);
+/* What a byte has taken at a site, and, as long as that is known of few
+   residences, what others take. */
+static double blend(const struct cost *c, double usual) {
+  enum { OTHERS = 4 };
+  const double n = c->n < LATELY ? c->n : LATELY;
+  return (n * c->ns + OTHERS * usual) / (n + OTHERS);
 }
 
-/* What a byte on disk will take at a site: what it has taken there, and, as
-   long as that is known of few residences, what others take. */
+/* What a byte on disk will take at a site. Mapped, others gain so much there,
+   as far as they tell. */
 static double expected_locked(const struct site *s, enum way way) {
-  enum { OTHERS = 4 };
-  const struct cost *const c = cost_of(s, way);
-  const double n = c->n < LATELY ? c->n : LATELY;
-  return (n * c->ns + OTHERS * usual_locked(way)) / (n + OTHERS);
+  const double whole = blend(&s->way[WHOLE], ways.whole.ns);
+  if (way == WHOLE) {
+    return whole;
+  }
+  const double gain = ways.pairs < ENOUGH_PAIRS ? 0 : ways.gain;
+  return blend(mapped_cost(s),
+               gain > 0 ? whole * (1 - gain) : whole / (1 + gain));
 }
 
 static enum way other_than(enum way way) {
@@ -163,7 +172,10 @@ bool way_choose(uintptr_t site, bool ready) {
   ways.chosen++;
   if (is_tried_locked(s, other_than(s->best), ready)) {
     ways.tried++;
+    ways.patience = PATIENCE;
     mapped = !mapped;
+  } else if (ways.patience) {
+    ways.patience--;
   }
   lock_give(&ways.lock);
   return mapped;
@@ -197,11 +209,17 @@ static void account_locked(struct site *s, enum way way, double ns,
   const bool trial = (way == WHOLE) != (s->best == WHOLE);
   const double best = expected_locked(s, s->best) * bytes;
   ways.spent += ns;
-  if (trial && ns > best) {
+  if (!trial) {
+    return;
+  }
+  ways.patience = 0;
+  if (ns > best) {
     ways.lost += ns - best;
-  } else if (trial && ns < better * best) {
+    ways.failed++;
+  } else if (ns < better * best) {
     s->other = (struct rest){0};
     ways.tried -= ways.tried > 0;
+    ways.failed = 0;
   }
 }
 
@@ -222,7 +240,7 @@ static double usual_ns_locked(const struct context_took *s) {
   if (s->read) {
     ns += usual_part(&ways.read, s->read, s->waited_ns, bytes);
   }
-  return ns;
+  return s->mapped ? small_pages * ns : ns;
 }
 
 void way_took(uintptr_t key, const struct context_took *stay) {

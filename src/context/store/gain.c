@@ -7,14 +7,25 @@
 
 enum {
   SITES = 64,
-  /* Moves out and in that must be known of a way before it is compared. */
+  /* Moves out and in without compressing before it is tried. */
   ENOUGH = 3,
   /* Less says more about requests than about bytes. */
   LEAST = 64 << 10,
+  /* Newer moves count more: about the last so many, of a site and of all. */
+  LATELY = 4,
+  LATELY_OF_ALL = 16,
+  /* As long as little is known of a site, what others take counts as so many
+     moves. */
+  OTHERS = 2,
   /* Contexts that leave until the other way is measured again. */
   FIRST_REST = 8,
   MOST_REST = 256,
+  /* What trials take longer may be one part in so many of all. */
+  LITTLE = 32,
 };
+
+/* A change must be worth a twentieth: moves vary. */
+static const double better = 0.95;
 
 /* One direction of one way. */
 struct rate {
@@ -22,9 +33,13 @@ struct rate {
   unsigned n;
 };
 
+struct way {
+  struct rate out, in;
+};
+
 struct site {
   uintptr_t key;
-  struct rate out[2], in[2]; /* [1]: compressed */
+  struct way way[2]; /* [1]: compressed */
   bool pays;
   unsigned rest, last_rest;
 };
@@ -33,14 +48,18 @@ static struct {
   struct lock lock;
   bool measures;
   struct site site[SITES];
+  struct way all[2];
+  double spent, lost; /* ns: of all, and what trials took longer */
 } gain = {.lock = LOCK_INITIALIZER(LOCK_GAIN)};
 
 void gain_start(bool measures) {
   gain.measures = measures;
+  gain.spent = gain.lost = 0;
   memset(gain.site, 0, sizeof(gain.site));
+  memset(gain.all, 0, sizeof(gain.all));
 }
 
-/* Another site in the same place is forgotten. */
+/* Another site in the same place is forgotten. It begins as others are. */
 static struct site *site_at_locked(uintptr_t key) {
   struct site *s = &gain.site[(key * 0x9e3779b97f4a7c15u >> 32) % SITES];
   if (s->key != key) {
@@ -49,36 +68,58 @@ static struct site *site_at_locked(uintptr_t key) {
   return s;
 }
 
-static bool is_known(const struct site *s, bool way) {
-  return s->out[way].n >= ENOUGH && s->in[way].n >= ENOUGH;
+static unsigned times(const struct way *w) {
+  return w->out.n < w->in.n ? w->out.n : w->in.n;
 }
 
-static double takes(const struct site *s, bool way) {
-  return s->out[way].ns + s->in[way].ns;
+static double takes(const struct way *w) {
+  return w->out.ns + w->in.ns;
 }
 
-/* A change must be worth a twentieth: moves vary. */
-static void compare(struct site *s) {
-  const bool other = !s->pays;
-  if (takes(s, other) < 0.95 * takes(s, s->pays)) {
-    s->pays = other;
-    s->last_rest = 0;
+/* What a byte takes there and back on average, if `way` is known of any. */
+static double usual_locked(const struct site *s, bool way) {
+  const struct way *const other = &s->way[!way];
+  const double all = takes(&gain.all[way]);
+  return times(other) && times(&gain.all[!way])
+             ? takes(other) * all / takes(&gain.all[!way])
+             : all;
+}
+
+/* What it will take at a site: what it has taken there, and, as long as that is
+   known of few moves, what others take. */
+static double expected_locked(const struct site *s, bool way) {
+  const struct way *const w = &s->way[way];
+  const double n = times(w);
+  return (n * takes(w) + OTHERS * usual_locked(s, way)) / (n + OTHERS);
+}
+
+static bool are_both_known_locked(void) {
+  return times(&gain.all[false]) >= ENOUGH && times(&gain.all[true]);
+}
+
+static void compare_locked(struct site *s) {
+  if (are_both_known_locked() &&
+      expected_locked(s, !s->pays) < better * expected_locked(s, s->pays)) {
+    s->pays = !s->pays;
+    s->rest = s->last_rest = FIRST_REST;
   }
 }
 
-/* By turns until both are known. */
-static bool next_way(struct site *s) {
-  if (!is_known(s, false) || !is_known(s, true)) {
-    return !is_known(s, true) && (is_known(s, false) || s->rest++ % 2);
+/* Is the way that takes longer, as far as is known, to be measured now? */
+static bool is_tried_locked(struct site *s) {
+  if (times(&gain.all[false]) < ENOUGH || gain.lost * LITTLE > gain.spent) {
+    return false;
   }
-  compare(s);
+  if (times(&s->way[!s->pays]) < ENOUGH) {
+    return true;
+  }
   if (s->rest) {
     s->rest--;
-    return s->pays;
+    return false;
   }
   s->last_rest = back_off(s->last_rest, FIRST_REST, MOST_REST);
   s->rest = s->last_rest;
-  return !s->pays;
+  return true;
 }
 
 bool gain_compress(uintptr_t site) {
@@ -86,14 +127,32 @@ bool gain_compress(uintptr_t site) {
     return true;
   }
   lock_take(&gain.lock);
-  const bool way = next_way(site_at_locked(site));
+  struct site *const s = site_at_locked(site);
+  compare_locked(s);
+  const bool way = is_tried_locked(s) ? !s->pays : s->pays;
   lock_give(&gain.lock);
   return way;
 }
 
-static void add(struct rate *r, double ns) {
+static void add(struct rate *r, double ns, unsigned lately) {
   r->n++;
-  r->ns += (ns - r->ns) / (r->n < 4 ? r->n : 4);
+  r->ns += (ns - r->ns) / (r->n < lately ? r->n : lately);
+}
+
+static struct rate *direction(struct way *w, bool in) {
+  return in ? &w->in : &w->out;
+}
+
+/* What a move took beside what it would have taken the other way. */
+static void account_locked(struct site *s, bool compressed, bool in, double ns,
+                           double bytes) {
+  const struct rate *const best = direction(&s->way[s->pays], in);
+  const struct rate *const usual = direction(&gain.all[s->pays], in);
+  const double expected = (best->n ? best->ns : usual->ns) * bytes;
+  gain.spent += ns;
+  if (compressed != s->pays && ns > expected) {
+    gain.lost += ns - expected;
+  }
 }
 
 void gain_moved(uintptr_t site, bool compressed, bool in, uint64_t ns,
@@ -101,9 +160,11 @@ void gain_moved(uintptr_t site, bool compressed, bool in, uint64_t ns,
   if (!gain.measures || bytes < LEAST) {
     return;
   }
+  const double each = (double)ns / (double)bytes;
   lock_take(&gain.lock);
   struct site *const s = site_at_locked(site);
-  add(in ? &s->in[compressed] : &s->out[compressed],
-      (double)ns / (double)bytes);
+  account_locked(s, compressed, in, (double)ns, (double)bytes);
+  add(direction(&s->way[compressed], in), each, LATELY);
+  add(direction(&gain.all[compressed], in), each, LATELY_OF_ALL);
   lock_give(&gain.lock);
 }

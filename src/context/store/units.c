@@ -91,7 +91,7 @@ static struct ranges offsets_of(const struct context *c,
 /* Pages of one context under way between memory and disk. */
 struct move {
   struct context *c;
-  struct workspace *w;
+  struct workspace *w;        /* NULL: none was needed yet */
   struct disk_batch *plain;   /* of what is not compressed */
   bool packs;                 /* if that is worth a try */
   const struct ranges *pages; /* offsets to be read */
@@ -189,10 +189,11 @@ static void settle(const struct move *m, struct workspace_half *h) {
   h->n = 0;
 }
 
-/* The buffer of the next unit, and the half that it is in. */
+/* The buffer of the next unit, and the half that it is in. Contexts that are
+   not compressed wait for nobody's buffers. */
 static char *next_slot(struct move *m, uint64_t unit,
                        struct workspace_half **half) {
-  struct workspace *w = m->w;
+  struct workspace *const w = m->w = m->w ? m->w : workspace_take();
   if (w->half[w->now].n == WORKSPACE_SLOTS) {
     w->now ^= 1;
     settle(m, &w->half[w->now]);
@@ -204,8 +205,17 @@ static char *next_slot(struct move *m, uint64_t unit,
 
 static void finish(struct move *m) {
   start_run(m);
-  settle(m, &m->w->half[m->w->now ^ 1]);
-  settle(m, &m->w->half[m->w->now]);
+  if (m->w) {
+    settle(m, &m->w->half[m->w->now ^ 1]);
+    settle(m, &m->w->half[m->w->now]);
+  }
+}
+
+static void end_move(struct move *m) {
+  wait_for(m, m->plain);
+  if (m->w) {
+    workspace_give(m->w);
+  }
 }
 
 /* --- reading --- */
@@ -242,15 +252,11 @@ uint64_t units_swap_in(struct context *c, const struct ranges *pages,
   struct disk_batch plain;
   struct ranges offsets = offsets_of(c, pages);
   add_offsets(c, more, &offsets);
-  struct move m = {.c = c,
-                   .w = workspace_take(),
-                   .plain = &plain,
-                   .pages = &offsets,
-                   .what = "swapping in"};
+  struct move m = {
+      .c = c, .plain = &plain, .pages = &offsets, .what = "swapping in"};
   disk_batch_begin(&plain);
   read_pages(&m);
-  wait_for(&m, &plain);
-  workspace_give(m.w);
+  end_move(&m);
   const uint64_t bytes = ranges_total(&offsets);
   gain_moved(c->site, c->compressed, true, clock_ns() - begin, bytes);
   ranges_free(&offsets);
@@ -390,7 +396,6 @@ uint64_t units_swap_out(struct context *c, const struct ranges *write,
   struct outgoing_units o = {offsets_of(c, write), offsets_of(c, keep),
                              offsets_of(c, &c->incoming)};
   struct move m = {.c = c,
-                   .w = workspace_take(),
                    .plain = &plain,
                    .out = true,
                    .packs = gain_compress(c->site),
@@ -405,8 +410,7 @@ uint64_t units_swap_out(struct context *c, const struct ranges *write,
   }
   c->units_used = n;
   finish(&m);
-  wait_for(&m, &plain);
-  workspace_give(m.w);
+  end_move(&m);
   gain_moved(c->site, m.packs, false, clock_ns() - begin, bytes);
   ranges_free(&o.write);
   ranges_free(&o.keep);

@@ -11,7 +11,7 @@
 
 enum {
   WORKSPACE_UNIT = 128 << 10, /* bytes of a buffer */
-  WORKSPACE_SLOTS = 4,        /* in one half */
+  WORKSPACE_SLOTS = 2,        /* in one half */
 };
 
 struct codec;

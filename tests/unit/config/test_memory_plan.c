@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "check_main.h"
+#include "config/options.h"
 
 #define KIB UINT64_C(1024)
 #define MIB (1024 * KIB)
@@ -54,10 +55,22 @@ START_TEST(compression_has_a_share_if_it_is_used) {
   struct memory_plan m = plan_of(256 * MIB);
   const uint64_t contexts = memory_plan_bytes(&m, MEMORY_CONTEXTS);
   ck_assert_uint_eq(memory_plan_bytes(&m, MEMORY_COMPRESS), 0);
-  m.compress = 1;
+  m.compress = COMPRESS_LZ4;
   ck_assert_uint_eq(memory_plan_bytes(&m, MEMORY_COMPRESS), 16 * MIB);
   ck_assert_uint_eq(memory_plan_bytes(&m, MEMORY_CONTEXTS),
                     contexts - 16 * MIB);
+  ck_assert_uint_eq(sum(&m), m.memory);
+}
+END_TEST
+
+START_TEST(compression_that_may_not_pay_takes_nothing_from_contexts) {
+  struct memory_plan m = plan_of(128 * MIB);
+  const uint64_t contexts = memory_plan_bytes(&m, MEMORY_CONTEXTS);
+  const uint64_t staging = memory_plan_bytes(&m, MEMORY_STAGING);
+  m.compress = COMPRESS_AUTO;
+  ck_assert_uint_eq(memory_plan_bytes(&m, MEMORY_CONTEXTS), contexts);
+  ck_assert_uint_eq(memory_plan_bytes(&m, MEMORY_COMPRESS), 2 * MIB);
+  ck_assert_uint_eq(memory_plan_bytes(&m, MEMORY_STAGING), staging - 2 * MIB);
   ck_assert_uint_eq(sum(&m), m.memory);
 }
 END_TEST
@@ -156,6 +169,7 @@ int main(void) {
       shares_are_the_memory,
       shares_of_sigma_are_sigma,
       compression_has_a_share_if_it_is_used,
+      compression_that_may_not_pay_takes_nothing_from_contexts,
       too_little_memory_leaves_nothing_for_contexts,
       each_share_has_a_name_and_stays_within_its_limits,
       sigma_is_an_eighth_up_to_64_mib,

@@ -385,7 +385,8 @@ static void make_contexts(int n, int fit) {
                                                  .bounce_count = 1,
                                                  .bounce_bytes = 1,
                                                  .boundary_bytes = MU,
-                                                 .policy = policy},
+                                                 .policy = policy,
+                                                 .swapin = SWAPIN_EAGER},
                       &error) == 0,
       "%s", error.text);
   for (int i = 0; i < n; i++) {

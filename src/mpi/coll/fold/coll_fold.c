@@ -9,6 +9,8 @@
 #include "mpi/coll/call/coll.h"
 #include "mpi/coll/call/coll_memory.h"
 #include "mpi/transfer/transfer.h"
+#include "mpi_below/net.h"
+#include "os/bits.h"
 #include "vp/run_queue.h"
 
 #include <string.h>
@@ -129,11 +131,15 @@ bool coll_fold_wants_result(const struct coll *coll,
   return gets(coll, p, coll_fold_giver_of(coll, p->peer));
 }
 
+/* A short vector is one chunk: between processes, in no more than they combine
+   well at once, however much memory there is. */
 bool coll_fold_is_short(const struct coll_fold_part *p) {
+  enum { AT_ONCE = 256 << 10 };
   ptrdiff_t origin;
+  const size_t room = coll_small(vps.plan.v_local, 2);
+  const size_t most = net_size() > 1 ? bits_min(room, AT_ONCE) : room;
   return p->fold.count <= INT32_MAX &&
-         coll_fold_footprint(p->fold.count, p->layout, &origin) <=
-             coll_small(vps.plan.v_local, 2);
+         coll_fold_footprint(p->fold.count, p->layout, &origin) <= most;
 }
 
 /* --- chunks --- */

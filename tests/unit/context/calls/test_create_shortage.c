@@ -44,7 +44,8 @@ static int create(void *disks) {
                                            .stack = 1 << 20,
                                            .bounce_count = 2,
                                            .bounce_bytes = 1 << 20,
-                                           .boundary_bytes = 1 << 20};
+                                           .boundary_bytes = 1 << 20,
+                                           .swapin = SWAPIN_EAGER};
   const int code = contexts_create(&options, &error);
   contexts_destroy();
   return code && !strstr(error.text, "memory") ? -1 : code;

@@ -65,7 +65,8 @@ static void create_empty(const char *io, int n, size_t mu, size_t resident) {
                                      .disks = disks,
                                      .bounce_count = 2,
                                      .bounce_bytes = 128 * KIB,
-                                     .boundary_bytes = MIB};
+                                     .boundary_bytes = MIB,
+                                     .swapin = SWAPIN_EAGER};
   ck_assert_int_eq(contexts_create(&o, &error), 0);
 }
 

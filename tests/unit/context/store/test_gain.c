@@ -75,6 +75,28 @@ START_TEST(a_little_faster_is_not_worth_it) {
 }
 END_TEST
 
+/* Also where each place is seen a few times only. */
+START_TEST(what_is_lost_by_trials_is_little) {
+  uint64_t spent = 0, least = 0;
+  for (uintptr_t site = 1; site <= 100; site++) {
+    for (int i = 0; i < 3; i++) {
+      spent += fast_disk[swap(site, fast_disk)];
+      least += fast_disk[0];
+    }
+  }
+  ck_assert_uint_gt(spent, least);
+  ck_assert_uint_le(spent, least + least / 20);
+}
+END_TEST
+
+/* A place that has never been seen goes the way of the others. */
+START_TEST(places_tell_about_others) {
+  count(20, 1, slow_disk);
+  ck_assert(swap(2, slow_disk));
+  ck_assert_int_ge(count(100, 3, slow_disk), 90);
+}
+END_TEST
+
 /* A context that leaves in parts, or does not come back, tells nothing wrong.
  */
 START_TEST(few_bytes_do_not_count) {
@@ -97,6 +119,8 @@ int main(void) {
   tcase_add_test(t, places_are_apart);
   tcase_add_test(t, a_change_is_noticed);
   tcase_add_test(t, a_little_faster_is_not_worth_it);
+  tcase_add_test(t, what_is_lost_by_trials_is_little);
+  tcase_add_test(t, places_tell_about_others);
   tcase_add_test(t, few_bytes_do_not_count);
   suite_add_tcase(s, t);
   return check_run(s);

@@ -286,7 +286,8 @@ START_TEST(reserved_space_is_not_granted) {
                                      .resident = 4 * MIB,
                                      .disks = disks,
                                      .bounce_count = 2,
-                                     .bounce_bytes = 128 * KIB};
+                                     .bounce_bytes = 128 * KIB,
+                                     .swapin = SWAPIN_EAGER};
   ck_assert_int_eq(contexts_create(&o, &error), 0);
   ck_assert_int_eq(adopt(0), 0);
   ck_assert_int_eq(adopt(1), 0);

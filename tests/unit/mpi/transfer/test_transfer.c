@@ -92,7 +92,8 @@ static void make_contexts(int n, const char *io, size_t boundary) {
                                                  .disks = disks,
                                                  .bounce_count = 2,
                                                  .bounce_bytes = 2 * 64 * KIB,
-                                                 .boundary_bytes = boundary},
+                                                 .boundary_bytes = boundary,
+                                                 .swapin = SWAPIN_EAGER},
                       &error) == 0,
       "%s", error.text);
   for (int i = 0; i < 3; i++) {
