@@ -4,7 +4,7 @@
 // Sorting in memory: branchless small sorts and bidirectional merges, a
 // quicksort with branchless partitions where the order of equal records does
 // not matter (as in L. Bergdoll and O. Peters, ipnsort and driftsort, 2024),
-// else a merge sort. Merging: a tree of losers (Knuth 3, section 5.4.1).
+// else a merge sort. Merging: <pems/detail/merge.hpp>.
 #ifndef PEMS_KERNEL_HPP
 #define PEMS_KERNEL_HPP
 
@@ -16,6 +16,8 @@
 #include <type_traits>
 #include <utility>
 
+#include <pems/detail/merge.hpp>
+#include <pems/detail/place.hpp>
 #include <pems/kernel.h>
 
 namespace pems {
@@ -32,19 +34,6 @@ concept record = std::is_object_v<T> && !std::is_const_v<T> && is_record<T>;
 
 namespace detail {
 
-template <class T> inline void copy(T *to, const T *from) noexcept {
-  __builtin_memcpy(static_cast<void *>(to), static_cast<const void *>(from),
-                   sizeof(T));
-}
-
-// N records on the stack, not constructed.
-template <class T, std::size_t N> struct place {
-  alignas(T) unsigned char bytes[N * sizeof(T)];
-  T *get() noexcept {
-    return reinterpret_cast<T *>(bytes);
-  }
-};
-
 // All functions take `before`, a strict weak order of const T &, which must not
 // throw.
 template <class T> struct loops {
@@ -55,13 +44,15 @@ template <class T> struct loops {
 
   template <class Before>
   static void sort4(const T *v, T *to, Before &before) noexcept {
-    const bool c1 = before(v[1], v[0]), c2 = before(v[3], v[2]);
-    const T *const a = v + c1, *const b = v + !c1;
-    const T *const c = v + 2 + c2, *const d = v + 2 + !c2;
-    const bool c3 = before(*c, *a), c4 = before(*d, *b);
+    const std::size_t c1 = number_of(before(v[1], v[0]));
+    const std::size_t c2 = number_of(before(v[3], v[2]));
+    const T *const a = v + c1, *const b = v + 1 - c1;
+    const T *const c = v + 2 + c2, *const d = v + 3 - c2;
+    const std::size_t c3 = number_of(before(*c, *a));
+    const std::size_t c4 = number_of(before(*d, *b));
     const T *const least = c3 ? c : a, *const most = c4 ? b : d;
     const T *const x = c3 ? a : (c4 ? c : b), *const y = c4 ? d : (c3 ? b : c);
-    const bool c5 = before(*y, *x);
+    const std::size_t c5 = number_of(before(*y, *x));
     copy(to, least);
     copy(to + 1, c5 ? y : x);
     copy(to + 2, c5 ? x : y);
@@ -77,14 +68,14 @@ template <class T> struct loops {
     const T *a = v, *b = v + half, *x = v + half - 1, *y = v + n - 1;
     T *down = to + n - 1;
     for (std::size_t i = 0; i < half; i++) {
-      const bool second = before(*b, *a);
+      const std::size_t second = number_of(before(*b, *a));
+      const std::size_t first = number_of(before(*y, *x));
       copy(to++, second ? b : a);
-      a += !second;
+      a += 1 - second;
       b += second;
-      const bool first = before(*y, *x);
       copy(down--, first ? x : y);
       x -= first;
-      y -= !first;
+      y -= 1 - first;
     }
     if (n % 2 != 0) {
       copy(to, a <= x ? a : b);
@@ -152,9 +143,9 @@ template <class T> struct loops {
     const T *a = work, *const a_end = work + half, *b = v + half;
     const T *const b_end = v + n;
     while (a < a_end && b < b_end) {
-      const bool second = before(*b, *a);
-      copy(v++, second ? b : a);
-      a += !second;
+      const std::size_t second = number_of(before(*b, *a));
+      copy(v++, choose(second, a, b));
+      a += 1 - second;
       b += second;
     }
     std::memcpy(static_cast<void *>(v), a,
@@ -208,7 +199,7 @@ template <class T> struct loops {
     T *gap = v;
     copy(held.get(), v);
     for (T *at = v + 1; at < v + n; at++) {
-      const bool is_first = first(*at);
+      const std::size_t is_first = number_of(first(*at));
       copy(gap, v + left);
       copy(v + left, at);
       gap = at;
@@ -316,115 +307,6 @@ template <class T> struct loops {
   }
 };
 
-// --- merging ---
-
-// A head of a sequence; `empty`, behind all others, when there is none.
-struct player {
-  const void *at;
-  std::uint32_t piece;
-  std::uint32_t empty;
-};
-
-template <class T, bool Stable, bool Indexed, class Before> struct merger {
-  const pems_kernel_piece *piece;
-  int pieces;
-  player *loser; // of [1, width)
-  std::uint32_t width;
-  Before &before;
-
-  const T &of(const player &p) const noexcept {
-    if constexpr (Indexed) {
-      return static_cast<const T *>(
-          piece[p.piece].base)[*static_cast<const std::uint32_t *>(p.at)];
-    } else {
-      return *static_cast<const T *>(p.at);
-    }
-  }
-
-  static const void *plus(const void *at, std::size_t n) noexcept {
-    return static_cast<const char *>(at) +
-           n * (Indexed ? sizeof(std::uint32_t) : sizeof(T));
-  }
-
-  player enter(std::uint32_t i, const void *at) const noexcept {
-    const bool empty = i >= static_cast<std::uint32_t>(pieces) ||
-                       at == plus(piece[i].at, piece[i].n);
-    return {at, i, empty};
-  }
-
-  // Whether a is to come out before b.
-  bool wins(const player &a, const player &b) const noexcept {
-    if (a.empty | b.empty) [[unlikely]] {
-      return a.empty < b.empty;
-    }
-    if constexpr (Stable) {
-      const bool ab = before(of(a), of(b)), ba = before(of(b), of(a));
-      return ab | (!ba & (a.piece < b.piece));
-    } else {
-      return before(of(a), of(b));
-    }
-  }
-
-  // The winner so far against the loser of a node: one stays, one goes on.
-  void play(player *node, player &winner) const noexcept {
-    const player other = *node;
-    const bool turn = wins(other, winner);
-    node->at = turn ? winner.at : other.at;
-    node->piece = turn ? winner.piece : other.piece;
-    node->empty = turn ? winner.empty : other.empty;
-    winner.at = turn ? other.at : winner.at;
-    winner.piece = turn ? other.piece : winner.piece;
-    winner.empty = turn ? other.empty : winner.empty;
-  }
-
-  player fill() const noexcept {
-    for (std::uint32_t i = 0;; i++) {
-      player winner = enter(
-          i, i < static_cast<std::uint32_t>(pieces) ? piece[i].at : nullptr);
-      std::uint32_t node = width + i;
-      for (; node > 1 && node % 2 == 1; node /= 2) {
-        play(&loser[node / 2], winner);
-      }
-      if (node == 1) {
-        return winner;
-      }
-      loser[node / 2] = winner;
-    }
-  }
-
-  void run(std::size_t count, T *out) const noexcept {
-    player winner = fill();
-    for (; count > 0; count--) {
-      copy(out++, &of(winner));
-      const std::uint32_t i = winner.piece;
-      winner = enter(i, plus(winner.at, 1));
-      if constexpr (!Indexed) {
-        __builtin_prefetch(static_cast<const char *>(winner.at) + 256);
-      }
-      for (std::uint32_t node = (width + i) / 2; node > 0; node /= 2) {
-        play(&loser[node], winner);
-      }
-    }
-  }
-};
-
-// Two sequences of records: no tree.
-template <class T, class Before>
-void merge_two(const pems_kernel_piece *piece, std::size_t count, T *out,
-               Before &before) noexcept {
-  const T *a = static_cast<const T *>(piece[0].at), *const a_end =
-                                                        a + piece[0].n;
-  const T *b = static_cast<const T *>(piece[1].at), *const b_end =
-                                                        b + piece[1].n;
-  for (; count > 0 && a < a_end && b < b_end; count--) {
-    const bool second = before(*b, *a);
-    copy(out++, second ? b : a);
-    a += !second;
-    b += second;
-  }
-  std::memcpy(static_cast<void *>(out), a < a_end ? a : b, count * sizeof(T));
-}
-
 // --- heaps: of four children to a node ---
 
 template <class T, class Before> struct heap {
@@ -526,34 +408,32 @@ template <class T, class Order> struct kernel {
     }
   }
 
-  template <bool Stable, bool Indexed>
-  static void merge_tree(const pems_kernel_piece *piece, int pieces,
-                         std::size_t count, T *out, void *work,
-                         const Order &order) {
-    const merger<T, Stable, Indexed, const Order> m{
-        piece, pieces, static_cast<player *>(work),
-        std::bit_ceil(static_cast<std::uint32_t>(pieces)), order};
-    m.run(count, out);
+  template <bool Stable>
+  static void merge_all(const pems_kernel_piece *piece, int pieces,
+                        std::size_t count, T *out, void *work,
+                        const Order &order) {
+    player *const room = static_cast<player *>(work);
+    if (piece[0].base) {
+      tree_merger<T, Stable, true, const Order> m(piece, pieces, room, order);
+      m.take(count, out);
+    } else if (pieces == 1) {
+      std::memcpy(static_cast<void *>(out), piece[0].at, count * sizeof(T));
+    } else if (pieces == 2) {
+      merge_two<T>(piece, count, out, order);
+    } else {
+      pair_merger<T, Stable, const Order> m(piece, pieces, room, order);
+      m.take(count, out);
+    }
   }
 
   static void merge(const pems_kernel_piece *piece, int pieces,
                     std::size_t count, int stable, void *out, void *work,
                     void *context) {
     const Order &order = *static_cast<const Order *>(context);
-    T *const to = static_cast<T *>(out);
-    if (count == 0) {
-      return;
-    }
-    if (piece[0].base) {
-      stable ? merge_tree<true, true>(piece, pieces, count, to, work, order)
-             : merge_tree<false, true>(piece, pieces, count, to, work, order);
-    } else if (pieces == 1) {
-      std::memcpy(out, piece[0].at, count * sizeof(T));
-    } else if (pieces == 2) {
-      merge_two<T>(piece, count, to, order);
-    } else {
-      stable ? merge_tree<true, false>(piece, pieces, count, to, work, order)
-             : merge_tree<false, false>(piece, pieces, count, to, work, order);
+    if (count > 0) {
+      (stable ? merge_all<true> : merge_all<false>)(piece, pieces, count,
+                                                    static_cast<T *>(out), work,
+                                                    order);
     }
   }
 
@@ -584,8 +464,6 @@ template <class T, class Order> struct kernel {
       sizeof(pems_kernel), sizeof(T), indexed,    &sort_work, &sort, &merge,
       &heap_grow,          &heap_pop, &heap_least};
 };
-
-static_assert(2 * sizeof(player) <= PEMS_KERNEL_MERGE_WORK);
 
 } // namespace detail
 } // namespace pems

@@ -8,6 +8,7 @@
 #   KINDS    (text numbers table)               ROUNDS  (1)
 #   PEERS    besides pems, with the table (gnu duckdb polars)
 #   TEXT     a directory whose text files are the text (/usr)
+#   INPUTS   a directory with files `text`, `numbers`, `table` made before (none)
 #   PEERS_PYTHON  an interpreter that has duckdb and polars (python3)
 #
 # DuckDB and Polars run in a cgroup of four times MEMORY: less kills them, as
@@ -56,14 +57,14 @@ command_of() {
     pems-table) set -- pems-sort --csv --header -k b:n ;;
     *)
       set -- sh "$here/cgroup.sh" $((4 * $(bytes "$memory"))) "$python" \
-        "$here/lines_peers.py" "$1" "$work/in" "$work/out" "$memory" \
+        "$here/lines_peers.py" "$1" "$in" "$work/out" "$memory" \
         "$threads" "$work/scratch"
       echo "$@"
       return
       ;;
   esac
   echo "$@" -S "$memory" --parallel="$threads" -T "$work/scratch" \
-    -o "$work/out" "$work/in"
+    -o "$work/out" "$in"
 }
 
 # The output has the same rows in the same order, but for equal keys.
@@ -94,14 +95,18 @@ run_peer() {
   elif [ "$(sum_of)" != "$sum" ]; then
     outcome=wrong
   fi
-  echo "RESULT bench=lines kind=$kind peer=$1 bytes=$(stat -c %s "$work/in")" \
+  echo "RESULT bench=lines kind=$kind peer=$1 bytes=$(stat -c %s "$in")" \
     "memory=$memory threads=$threads seconds=$2" \
     "cpu_seconds=$(calculate "$3 + $4") peak_rss_mib=$(($5 >> 10))" \
     "outcome=$outcome load=$(cut -d' ' -f1 /proc/loadavg)"
 }
 
 for kind in ${KINDS:-text numbers table}; do
-  make_$kind >"$work/in"
+  in=${INPUTS:-}/$kind
+  if [ ! -f "$in" ]; then
+    in=$work/in
+    make_$kind >"$in"
+  fi
   sum=
   round=0
   while [ $round -lt "${ROUNDS:-1}" ]; do

@@ -7,6 +7,7 @@
 #   MEMORY  (256M)                ROUNDS  (1)
 #   CODECS  (none lz4 zstd auto; auto: as pems-sort chooses)
 #   TEXT    a directory whose text files are the text (/usr)
+#   INPUTS  a directory with a file `text` made before, at least as long (none)
 #
 # Prints one RESULT line for each run.
 # shellcheck source=tests/bench/lib.sh
@@ -43,7 +44,11 @@ remove_group() {
 }
 trap remove_group EXIT
 
-text_of "${TEXT:-/usr}" "$size" >"$work/in"
+if [ -f "${INPUTS:-}/text" ]; then
+  head -c "$size" "$INPUTS/text" >"$work/in"
+else
+  text_of "${TEXT:-/usr}" "$size" >"$work/in"
+fi
 mkdir "$work/scratch"
 sync
 

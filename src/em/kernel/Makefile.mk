@@ -38,7 +38,8 @@ libpemsem_la_SOURCES += \
   src/em/kernel/word_u16.c \
   src/em/kernel/word_u32.c \
   src/em/kernel/word_u64.c \
-  src/em/kernel/word_u8.c
+  src/em/kernel/word_u8.c \
+  src/em/kernel/word_value.h
 
 libpems_cgm_a_SOURCES += \
   src/em/kernel/losers.c \

@@ -12,30 +12,21 @@
 #include "em/kernel/record.h"
 #include "em/kernel/word.h"
 
-/* Of a form, `rotate` is the word of the record that the key is. */
-static uint64_t number_of(const struct word_form *f, uint64_t key) {
-  key = f->swap ? __builtin_bswap64(key) : key;
-  key = f->real ? record_turn(key, 64) : key;
-  return key ^ (uint64_t)f->flip;
-}
+#define WORD uint64_t
+#define NAME(x) x##_key
+#include "em/kernel/word_value.h"
+#undef WORD
+#undef NAME
 
-static uint64_t key_of(const struct word_form *f, uint64_t number) {
-  const uint64_t sign = UINT64_C(1) << 63;
-  number ^= (uint64_t)f->flip;
-  if (f->real) {
-    number ^= number & sign ? sign : UINT64_MAX;
-  }
-  return f->swap ? __builtin_bswap64(number) : number;
-}
+typedef uint64_t any __attribute__((aligned(1), may_alias));
 
 /* The first word of a record changes places with its key. */
 static void encode(const struct word_form *f, void *records, size_t n,
                    size_t size) {
-  typedef uint64_t any __attribute__((aligned(1), may_alias));
   char *at = records;
   for (size_t i = 0; i < n && !word_form_is_plain(f); i++, at += size) {
-    any *const first = (any *)at, *const key = first + f->rotate;
-    const uint64_t number = number_of(f, *key);
+    any *const first = (any *)at, *const key = first + f->place;
+    const uint64_t number = encoded_key(f, *key);
     *key = *first;
     *first = number;
   }
@@ -43,13 +34,12 @@ static void encode(const struct word_form *f, void *records, size_t n,
 
 static void decode(const struct word_form *f, void *records, size_t n,
                    size_t size) {
-  typedef uint64_t any __attribute__((aligned(1), may_alias));
   char *at = records;
   for (size_t i = 0; i < n && !word_form_is_plain(f); i++, at += size) {
-    any *const first = (any *)at, *const key = first + f->rotate;
+    any *const first = (any *)at, *const key = first + f->place;
     const uint64_t number = *first;
     *first = *key;
-    *key = key_of(f, number);
+    *key = decoded_key(f, number);
   }
 }
 
@@ -80,15 +70,17 @@ static bool digits_fits(const struct pems_record *r) {
          r->key_offset % KEY_BYTES == 0;
 }
 
+/* That of the key alone, and where it is. */
 static struct word_form form_of(const struct pems_record *r) {
-  const bool is_signed = r->key == PEMS_KEY_I64;
-  const uint64_t sign = is_signed ? UINT64_C(1) << 63 : 0;
-  return (struct word_form){
-      .swap = r->key == PEMS_KEY_BYTES,
-      .rotate = (int)(r->key_offset / KEY_BYTES),
-      .real = r->key == PEMS_KEY_F64,
-      .flip = sign ^ (r->descending ? UINT64_MAX : 0),
+  const struct pems_record key = {
+      .size = KEY_BYTES,
+      .key = r->key,
+      .key_size = r->key_size,
+      .descending = r->descending,
   };
+  struct word_form form = word_form_of(&key);
+  form.place = r->key_offset / KEY_BYTES;
+  return form;
 }
 
 static size_t digits_sort_work(const struct pems_record *r, size_t n,

@@ -31,38 +31,13 @@ static bool fits(const struct pems_record *r) {
          r->key_offset <= r->size - bytes && (!r->stable || bytes == r->size);
 }
 
-static bool is_signed(enum pems_key key) {
-  return key == PEMS_KEY_I8 || key == PEMS_KEY_I16 || key == PEMS_KEY_I32 ||
-         key == PEMS_KEY_I64;
-}
-
-/* Key bytes, as a number in this machine's order or, of bytes, the reverse, go
-   to the top. */
-static struct word_form form_of(const struct pems_record *r) {
-  const int bits = 8 * (int)r->size;
-  const int key_bits = 8 * (int)pems_record_key_bytes(r);
-  const int offset_bits = 8 * (int)r->key_offset;
-  const word_wide top = (word_wide)1 << (bits - 1);
-  const word_wide key = (top - 1 + top) & ~((top >> (key_bits - 1)) - 1);
-  struct word_form f = {.swap = r->key == PEMS_KEY_BYTES,
-                        .real =
-                            r->key == PEMS_KEY_F32 || r->key == PEMS_KEY_F64};
-  f.rotate = f.swap ? offset_bits : bits - key_bits - offset_bits;
-  f.mask = f.real ? key & ~top : 0;
-  f.flip = (f.real || is_signed(r->key) ? top : 0) ^ (r->descending ? key : 0);
-  if (r->size == 1) {
-    f.swap = 0;
-  }
-  return f;
-}
-
 static size_t sort_work(const struct pems_record *r, size_t n, int threads) {
   return type_of(r)->sort_work(n, threads);
 }
 
 static void sort(const struct pems_record *r, struct team *team, void *records,
                  size_t n, void *work) {
-  const struct word_form form = form_of(r);
+  const struct word_form form = word_form_of(r);
   type_of(r)->sort(&form, team, records, n, work);
 }
 
@@ -72,7 +47,7 @@ static size_t array_work(const struct pems_record *r, size_t n) {
 
 static void array(const struct pems_record *r, void *records, size_t n,
                   void *work) {
-  const struct word_form form = form_of(r);
+  const struct word_form form = word_form_of(r);
   type_of(r)->array(&form, records, n, work);
 }
 
@@ -91,20 +66,20 @@ static size_t merge_work(const struct pems_record *r, int pieces) {
 
 static void merge(const struct pems_record *r, const struct kernel_piece *piece,
                   int pieces, void *out, void *work, int last) {
-  const struct word_form form = form_of(r);
+  const struct word_form form = word_form_of(r);
   type_of(r)->merge(last && !word_form_is_plain(&form) ? &form : NULL, piece,
                     pieces, out, work);
 }
 
 static void decode(const struct pems_record *r, void *records, size_t n) {
-  const struct word_form form = form_of(r);
+  const struct word_form form = word_form_of(r);
   if (!word_form_is_plain(&form)) {
     type_of(r)->decode(&form, records, n);
   }
 }
 
 static void encode(const struct pems_record *r, void *records, size_t n) {
-  const struct word_form form = form_of(r);
+  const struct word_form form = word_form_of(r);
   if (!word_form_is_plain(&form)) {
     type_of(r)->encode(&form, records, n);
   }

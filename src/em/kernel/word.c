@@ -1,7 +1,38 @@
 #include "em/kernel/word.h"
 
+#include <stdbool.h>
+
 #include "em/kernel/radix.h"
 #include "em/kernel/vqsort.h"
+
+/* --- forms --- */
+
+static bool is_signed(enum pems_key key) {
+  return key == PEMS_KEY_I8 || key == PEMS_KEY_I16 || key == PEMS_KEY_I32 ||
+         key == PEMS_KEY_I64;
+}
+
+/* Key bytes, as a number in this machine's order or, of bytes, the reverse, go
+   to the top. */
+struct word_form word_form_of(const struct pems_record *r) {
+  const int bits = 8 * (int)r->size;
+  const int key_bits = 8 * (int)pems_record_key_bytes(r);
+  const int offset_bits = 8 * (int)r->key_offset;
+  const word_wide top = (word_wide)1 << (bits - 1);
+  const word_wide key = (top - 1 + top) & ~((top >> (key_bits - 1)) - 1);
+  struct word_form f = {.swap = r->key == PEMS_KEY_BYTES,
+                        .real =
+                            r->key == PEMS_KEY_F32 || r->key == PEMS_KEY_F64};
+  f.rotate = f.swap ? offset_bits : bits - key_bits - offset_bits;
+  f.mask = f.real ? key & ~top : 0;
+  f.flip = (f.real || is_signed(r->key) ? top : 0) ^ (r->descending ? key : 0);
+  if (r->size == 1) {
+    f.swap = 0;
+  }
+  return f;
+}
+
+/* --- sorting --- */
 
 /* vqsort wants its lanes aligned, which words in a stream of records almost
    always are. The choice is a few tests of bits that are looked up when a

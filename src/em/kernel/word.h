@@ -15,18 +15,24 @@ typedef unsigned __int128 word_wide;
 /* How a record, as an unsigned number of its size, becomes one with the key in
    the highest bits and in ascending order: its bytes are reversed if `swap`, it
    is rotated left, where `real` and negative the bits in `mask` are turned, and
-   the bits in `flip` always. Each step can be undone. */
+   the bits in `flip` always. Each step can be undone. Of a larger record, whose
+   key is a word of it, that word is turned into the number, and changes places
+   with the first. */
 struct word_form {
   int swap;
   int rotate; /* bits */
   int real;
   word_wide mask, flip; /* of the lowest bits, as many as a record has */
+  size_t place;         /* of a larger record: which of its words the key is */
 };
 
 /* Are numbers what they are to the user? */
 static inline bool word_form_is_plain(const struct word_form *f) {
-  return !f->swap && !f->rotate && !f->real && !f->flip;
+  return !f->swap && !f->rotate && !f->real && !f->flip && !f->place;
 }
+
+/* The form of a record that is one word, of any size that a word has. */
+struct word_form word_form_of(const struct pems_record *r);
 
 /* What the kernel does, for words of one size. None needs to be aligned; all
    else as in struct kernel. */

@@ -4,44 +4,7 @@
 /* Wherever they lie, whatever they are to the user. */
 typedef WORD NAME(word) __attribute__((aligned(1), may_alias));
 
-static WORD NAME(reverse)(WORD x) {
-  switch (sizeof(x)) {
-  case 2:
-    return (WORD)__builtin_bswap16((uint16_t)x);
-  case 4:
-    return (WORD)__builtin_bswap32((uint32_t)x);
-  case 8:
-    return (WORD)__builtin_bswap64((uint64_t)x);
-  case 16:
-    return (WORD)((word_wide)__builtin_bswap64((uint64_t)x) << 64 |
-                  __builtin_bswap64((uint64_t)((word_wide)x >> 64)));
-  default:
-    return x;
-  }
-}
-
-/* With `rotate` from 0 to the number of bits. */
-static WORD NAME(rotated)(WORD x, int rotate) {
-  const int bits = 8 * (int)sizeof(x);
-  return rotate % bits ? (WORD)(x << rotate | x >> (bits - rotate)) : x;
-}
-
-/* The bits in `mask` are turned where the highest bit is set. */
-static WORD NAME(turned)(WORD x, WORD mask) {
-  return x ^ (mask & (WORD)(0 - (x >> (8 * sizeof(x) - 1))));
-}
-
-static WORD NAME(encoded)(const struct word_form *f, WORD x) {
-  x = NAME(rotated)(f->swap ? NAME(reverse)(x) : x, f->rotate);
-  return (f->real ? NAME(turned)(x, (WORD)f->mask) : x) ^ (WORD)f->flip;
-}
-
-static WORD NAME(decoded)(const struct word_form *f, WORD x) {
-  x ^= (WORD)f->flip;
-  x = f->real ? NAME(turned)(x, (WORD)f->mask) : x;
-  x = NAME(rotated)(x, 8 * (int)sizeof(x) - f->rotate);
-  return f->swap ? NAME(reverse)(x) : x;
-}
+#include "em/kernel/word_value.h"
 
 /* All of n words in place. Loops of their own for the most common forms, floats
    and integers that are the whole record: sorts are so fast that it shows. */

@@ -363,12 +363,8 @@ static void hold_sure(struct pems_pqueue *q) {
 
 /* Takes the first record out if it is before the limit: pushes would move it,
    or bring others that are equal before it. */
-static int hold_first(struct pems_pqueue *q, struct pems_error *error) {
+static int find_first(struct pems_pqueue *q, struct pems_error *error) {
   struct pems_error e;
-  if (q->sure > 0 && !q->holds) {
-    hold_sure(q);
-    return 0;
-  }
   int failed = begin(q, PQ_LIMIT, error);
   if (failed || q->holds) {
     return failed;
@@ -386,6 +382,30 @@ static int hold_first(struct pems_pqueue *q, struct pems_error *error) {
   q->holds = true;
   q->sure = sure > 0 ? sure - 1 : 0;
   return 0;
+}
+
+/* Calls behind a limit are what bounds a simulation: most of them come to an
+   end here. */
+static inline bool is_limited(const struct pems_pqueue *q) {
+  return q->mode == PQ_LIMIT && !q->failed;
+}
+
+static inline int hold_first(struct pems_pqueue *q, struct pems_error *error) {
+  if (!is_limited(q) || (!q->holds && q->sure == 0)) {
+    return find_first(q, error);
+  }
+  if (!q->holds) {
+    hold_sure(q);
+  }
+  return 0;
+}
+
+static inline bool is_before_limit(const struct pems_pqueue *q,
+                                   const char *record) {
+  if (q->order.kind == RECORD_8) { /* most often; without a call */
+    return record_before(&q->order, RECORD_8, record, q->limit);
+  }
+  return record_order_compare(&q->order, record, q->limit) < 0;
 }
 
 const void *pems_pqueue_limit_top(struct pems_pqueue *queue,
@@ -416,9 +436,14 @@ int pems_pqueue_limit_push(struct pems_pqueue *queue, const void *records,
   struct pems_pqueue *const q = queue;
   const char *const from = records;
   struct pems_error e;
+  if (n == 1 && is_limited(q) && !is_before_limit(q, from) &&
+      pqueue_push_one(q, from)) {
+    add(q, 1);
+    return 0;
+  }
   int failed = begin(q, PQ_LIMIT, error);
   for (size_t i = 0; i < n && !failed; i++) {
-    if (record_order_compare(&q->order, from + i * pq_size(q), q->limit) < 0) {
+    if (is_before_limit(q, from + i * pq_size(q))) {
       failed = misused(q, "a record before the limit: push it later", error);
     }
   }

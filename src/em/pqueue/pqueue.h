@@ -209,6 +209,16 @@ int pqueue_make_slot(struct pems_pqueue *q, struct pems_error *error);
    they are copied. */
 int pqueue_push(struct pems_pqueue *q, const void *records, size_t n,
                 struct pems_error *error);
+/* Adds one outside of a bulk, if it is not large and there is room. */
+static inline bool pqueue_push_one(struct pems_pqueue *q, const char *record) {
+  enum { LARGE = 128 };
+  struct pqueue_area *const a = &q->area;
+  if (a->n == a->room || pq_size(q) > LARGE) {
+    return false;
+  }
+  record_copy(a->base + a->n++ * pq_size(q), record, pq_size(q));
+  return true;
+}
 /* The area's records become an internal array; where there is no memory for
    that arrays are written before, or at last they themselves. */
 int pqueue_push_sort(struct pems_pqueue *q, struct pems_error *error);

@@ -9,8 +9,6 @@
 #include "os/clock.h"
 #include "os/lock.h"
 
-/* Bytes of records that are copied here, without a call. */
-#define SMALL ((size_t)128)
 /* Bytes that are worth waking threads to copy them. */
 #define MUCH ((size_t)1 << 20)
 /* An area that has at least this share of the memory is an external array of
@@ -103,8 +101,7 @@ int pqueue_push(struct pems_pqueue *q, const void *records, size_t n,
                 struct pems_error *error) {
   struct pqueue_area *const a = &q->area;
   const char *from = records;
-  if (n == 1 && a->n < a->room && q->mode != PQ_BULK && pq_size(q) <= SMALL) {
-    record_copy(a->base + a->n++ * pq_size(q), from, pq_size(q));
+  if (n == 1 && q->mode != PQ_BULK && pqueue_push_one(q, records)) {
     return 0;
   }
   while (n > 0 && !q->failed) {

@@ -99,7 +99,9 @@ static uint64_t merged_at_once(uint64_t runs, int passes) {
 }
 
 /* As large as one merge of all runs allows, or else, where that is too small,
-   several. */
+   several. Two have a block less for each run: larger ones are asked for less
+   often. If the lists of those are still too long, blocks that three passes
+   would use may do in two. */
 static size_t choose_block(const struct pems_sort_options *o, int disks) {
   const uint64_t beside = BESIDE + BESIDE_DISK * (uint64_t)disks;
   if (o->block) {
@@ -114,7 +116,13 @@ static size_t choose_block(const struct pems_sort_options *o, int disks) {
   size_t block = once;
   for (int passes = 2; passes <= MOST_PASSES && !block_pays(o, block);
        passes++) {
-    block = block_of(o, 3 * merged_at_once(runs, passes) + beside);
+    const uint64_t at_once = merged_at_once(runs, passes);
+    if (passes > 2) {
+      block = block_of(o, 3 * at_once + beside);
+    }
+    if (!block_pays(o, block)) {
+      block = block_of(o, 2 * at_once + beside - BESIDE);
+    }
   }
   return block_pays(o, block) ? block : once;
 }
@@ -248,6 +256,20 @@ static int64_t blocks_for(const struct pems_sort_options *o,
              : (int64_t)((o->merge_memory - beside) / block);
 }
 
+/* Of `runs` runs, which are too many, of which `most` fit with hardly a buffer
+   beside them: as many as are merged at once. With more the passes move less,
+   but threads would merge a few KiB at a time and wait for each block: a third
+   of the blocks is for them, unless that takes another pass. */
+static size_t some_of(size_t runs, size_t most) {
+  int passes = 2;
+  while (merged_at_once(runs, passes) > most) {
+    passes++;
+  }
+  const size_t least = (size_t)merged_at_once(runs, passes);
+  const size_t usual = most / 3 * 2;
+  return usual > least ? usual : least;
+}
+
 static int bounded(int64_t n, int least, int64_t most) {
   n = n < most ? n : most;
   return (int)(n > least ? n : least);
@@ -268,6 +290,10 @@ int sort_merge_plan(struct sort_merge_plan *plan,
   }
   if (fit < (int64_t)runs + LEAST_BESIDE || (runs < 2 && all > 1)) {
     return ENOMEM;
+  }
+  if (runs < all) {
+    runs = some_of(all, runs);
+    fit = blocks_for(o, kernel, block, runs, blocks, &work, false);
   }
   const int64_t t = fit - (int64_t)runs;
   const int64_t usual = t / 4 > 2 * disks ? t / 4 : 2 * disks;

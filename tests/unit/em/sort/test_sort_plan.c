@@ -133,6 +133,9 @@ START_TEST(too_many_runs_are_merged_in_parts) {
   ck_assert_int_eq(sort_merge_plan(&m, &o, kernel, 1, 16384, 5000, 5000), 0);
   ck_assert_uint_ge(m.runs, 2);
   ck_assert_uint_lt(m.runs, 500);
+  /* With buffers beside them. */
+  ck_assert_uint_ge((size_t)m.read_buffers + (size_t)m.write_buffers,
+                    m.runs / 3);
   ck_assert_uint_le(
       (m.runs + (size_t)m.read_buffers + (size_t)m.write_buffers) * 16384,
       8 * MIB);
@@ -155,6 +158,7 @@ START_TEST(many_runs_are_merged_twice_in_larger_blocks) {
       0);
   ck_assert_uint_lt(m.runs, runs);
   ck_assert_uint_ge(m.runs * m.runs, runs);
+  ck_assert_int_ge(m.read_buffers, 8);
 }
 END_TEST
 
