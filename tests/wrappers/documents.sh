@@ -254,4 +254,17 @@ for command in pemsrun pemsinfo pemstop pems-sort pemscc; do
     grep -qx -e "$option" known || fail "documents: $command has no option $option"
   done <used
 done
+
+# Names in tables are those of headers: pems_sorter_push, pems::sorter.
+(cd "$here" && cat README.md doc/tutorial.md doc/cxx.md doc/howto/*.md) >text
+cat "$here"/include/pems.h "$here"/include/pems/*.h* "$here"/include/pems/detail/* \
+  "$here"/doc/man/*.3 >headers
+grep -ohE 'pems_[a-z][a-z0-9_]*[a-z0-9]|pems::[a-z][a-z0-9_]*' text | sort -u >used
+[ "$(wc -l <used)" -ge 40 ] || fail 'documents: few names were found'
+while read -r word; do
+  case $word in
+    pems::program | pems::em | pems_node) ;; # CMake's; the first part of names
+    *) grep -qw "${word#pems::}" headers || fail "documents: $word is in no header" ;;
+  esac
+done <used
 conclude
