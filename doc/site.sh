@@ -48,7 +48,7 @@ sed -i 's,](doc/,](,g' "$site/pages/CONTRIBUTING.md"
 
 # summary HEADER: the first sentence of the comment at its top.
 summary() {
-  sed '/^#/,$d; /^$/,$d; s,^/[*/] *,,; s,^// *,,; s, *\*/$,,' "$1" | tr '\n' ' ' |
+  sed '/SPDX-License/d; /^#/,$d; /^$/,$d; s,^/[*/] *,,; s,^// *,,; s, *\*/$,,' "$1" | tr '\n' ' ' |
     sed 's/\([.:]\) .*/\1/; s/:$/./'
 }
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* What a program can tell pems and ask of it. Programs need not include this
    header: pems runs unmodified MPI programs.
 

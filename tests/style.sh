@@ -35,6 +35,23 @@ else
   echo "shellcheck is not there: scripts were not checked"
 fi
 
+# What leaves the tree names its licence itself; REUSE.toml does for the rest.
+for file in include/*.h include/pems/*.h* include/pems/detail/* completion/* doc/man/*.[1-9] \
+  doc/examples/*.c doc/examples/cxx/*.cc python/pems/*.py wrappers/*.in; do
+  head -n 2 "$file" | grep -q 'SPDX-License-Id[a-z]*: BSD-3-Clause' || {
+    echo "$file: name the licence in the first lines, as doc/examples/sort.c does"
+    status=1
+  }
+done
+if command -v reuse >/dev/null && [ -e .git ]; then
+  reuse lint -q || {
+    echo "reuse lint finds files without a licence"
+    status=1
+  }
+else
+  echo "reuse is not there, or this is an archive: REUSE.toml was not checked"
+fi
+
 # Where there is a.c, make takes that for the test a.sh.
 for script in $(sed -n 's|^ *\(tests/[^ ]*\.sh\).*|\1|p' tests/tests.mk); do
   program=${script%.sh}.c

@@ -8,6 +8,7 @@ WRAPPER_TESTS = \
   tests/wrappers/completion.sh \
   tests/wrappers/components.sh \
   tests/wrappers/configure.sh \
+  tests/wrappers/documents.sh \
   tests/wrappers/flags.sh \
   tests/wrappers/identity.sh \
   tests/wrappers/pemscc.sh \

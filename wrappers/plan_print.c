@@ -109,6 +109,18 @@ void plan_print_advice(struct plan_ask *a, const struct forecast *f,
   }
 }
 
+/* Near to where all fit, what is moved depends on little. */
+static void print_edge(const struct forecast_case *full, double context) {
+  const double larger = 1.05;
+  const double part = forecast_on_disk(full, context);
+  const double then = larger * forecast_on_disk(full, larger * context);
+  if (then > 1.2 * part) {
+    printf("- only %.0f %% of the contexts are on disk: were they 5 %% larger, "
+           "%.0f %% more would be moved\n",
+           part * 100, (then / part - 1) * 100);
+  }
+}
+
 void plan_print_assumptions(const struct plan_ask *a, const struct forecast *f,
                             const struct forecast_shape *shape) {
   puts("\nassumptions");
@@ -124,6 +136,10 @@ void plan_print_assumptions(const struct plan_ask *a, const struct forecast *f,
   printf("- with more ranks, contexts %s\n",
          shape->divided > 0 ? "become smaller: the data are divided among them"
                             : "stay as large");
+  if (!f->in_memory) {
+    const struct forecast_case full = plan_ask_full(a);
+    print_edge(&full, f->bytes_of_context);
+  }
   if (!f->steps && !f->in_memory) {
     puts("- supersteps of dry runs are not alike, or too many to be listed");
   }

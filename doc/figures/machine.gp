@@ -4,6 +4,7 @@ set output 'machine.svg'; set grid; set key outside right top
 set xlabel "bytes of a request"
 set ylabel "MiB per second"
 set logscale x 2
+set format x '%.0b %BB'
 set yrange [0:*]
 set title "This machine: its disk by size of request\n2015, Table 2; scale small, load 3.25 to 3.25 on 2 cores" noenhanced
 series = system("awk '!/^#/ && !seen[$1]++ { print $1 }' machine.dat")

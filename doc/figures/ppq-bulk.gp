@@ -4,6 +4,7 @@ set output 'ppq-bulk.svg'; set grid; set key outside right top
 set xlabel "items in a bulk"
 set ylabel "MiB per second"
 set logscale x 2
+set format x '2^{%L}'
 set yrange [0:*]
 set title "The priority queue: throughput against the size of bulks\n2015, Fig. 4 and 6, bulk-rewrite; scale small, load 2.30 to 2.30 on 2 cores" noenhanced
 series = system("awk '!/^#/ && !seen[$1]++ { print $1 }' ppq-bulk.dat")

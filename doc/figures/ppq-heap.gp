@@ -4,6 +4,7 @@ set output 'ppq-heap.svg'; set grid; set key outside right top
 set xlabel "bytes of a heap"
 set ylabel "MiB per second"
 set logscale x 2
+set format x '%.0b %BB'
 set yrange [0:*]
 set title "The priority queue: pushing one by one against the size of insertion heaps\n2015, section 5; scale small, load 2.27 to 2.27 on 2 cores" noenhanced
 series = system("awk '!/^#/ && !seen[$1]++ { print $1 }' ppq-heap.dat")

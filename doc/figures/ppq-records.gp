@@ -4,6 +4,7 @@ set output 'ppq-records.svg'; set grid; set key outside right top
 set xlabel "items"
 set ylabel "MiB per second"
 set logscale x 2
+set format x '2^{%L}'
 set yrange [0:*]
 set title "The priority queue: four workloads, 24-byte items, against n, beside the sorter\n2015, Fig. 6, Tables 4 and 5; scale small, load 1.92 to 1.77 on 2 cores" noenhanced
 series = system("awk '!/^#/ && !seen[$1]++ { print $1 }' ppq-records.dat")

@@ -4,6 +4,7 @@ set output 'sort-block.svg'; set grid; set key outside right top
 set xlabel "bytes of a block"
 set ylabel "ns per byte"
 set logscale x 2
+set format x '%.0b %BB'
 set yrange [0:*]
 set title "Sorting on 4 slow disks against the size of blocks\n2003, Fig. 13; scale small, load 2.10 to 1.93 on 2 cores" noenhanced
 series = system("awk '!/^#/ && !seen[$1]++ { print $1 }' sort-block.dat")

@@ -4,6 +4,7 @@ set output 'sort-eight.svg'; set grid; set key outside right top
 set xlabel "bytes of an element"
 set ylabel "MB per second read and written"
 set logscale x 2
+set format x '%.0b %BB'
 set yrange [0:*]
 set title "Sorting on eight slow disks by size of element: independent disks beside stripes\n2003, Fig. 7; scale small, load 1.79 to 1.73 on 2 cores" noenhanced
 series = system("awk '!/^#/ && !seen[$1]++ { print $1 }' sort-eight.dat")

@@ -4,6 +4,7 @@ set output 'sort-n.svg'; set grid; set key outside right top
 set xlabel "bytes"
 set ylabel "ns per byte"
 set logscale x 2
+set format x '%.0b %BB'
 set yrange [0:*]
 set title "Sorting 8-byte keys against n, beside STXXL\n2003, Fig. 14; scale small, load 3.14 to 2.10 on 2 cores" noenhanced
 series = system("awk '!/^#/ && !seen[$1]++ { print $1 }' sort-n.dat")

@@ -4,6 +4,7 @@ set output 'sort-passes.svg'; set grid; set key outside right top
 set xlabel "bytes of a block"
 set ylabel "ns per byte"
 set logscale x 2
+set format x '%.0b %BB'
 set yrange [0:*]
 set title "Sorting with one merging pass of small blocks, or two of larger ones\n2003, section 5; scale small, load 1.64 to 1.51 on 2 cores" noenhanced
 series = system("awk '!/^#/ && !seen[$1]++ { print $1 }' sort-passes.dat")

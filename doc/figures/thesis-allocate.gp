@@ -4,6 +4,7 @@ set output 'thesis-allocate.svg'; set grid; set key outside right top
 set xlabel "bytes of a context"
 set ylabel "seconds of reading"
 set logscale x 2
+set format x '%.0b %BB'
 set yrange [0:*]
 set title "Contexts in files that were reserved first, or grew\nPEMS2 thesis, C.1; scale small, load 1.29 to 1.18 on 2 cores" noenhanced
 series = system("awk '!/^#/ && !seen[$1]++ { print $1 }' thesis-allocate.dat")

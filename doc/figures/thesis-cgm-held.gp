@@ -4,6 +4,7 @@ set output 'thesis-cgm-held.svg'; set grid; set key outside right top
 set xlabel "n"
 set ylabel "seconds"
 set logscale x 2
+set format x '2^{%L}'
 set yrange [0:*]
 set title "CGM prefix sum of programs that hold much more than they touch\nPEMS2 thesis, 8.18 to 8.20; scale small, load 3.25 to 3.38 on 2 cores" noenhanced
 series = system("awk '!/^#/ && !seen[$1]++ { print $1 }' thesis-cgm-held.dat")

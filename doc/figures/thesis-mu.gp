@@ -4,6 +4,7 @@ set output 'thesis-mu.svg'; set grid; set key outside right top
 set xlabel "n"
 set ylabel "seconds"
 set logscale x 2
+set format x '2^{%L}'
 set yrange [0:*]
 set title "PSRS: n grows with the contexts, v stays\nPEMS2 thesis, 8.7; scale small, load 1.71 to 1.74 on 2 cores" noenhanced
 series = system("awk '!/^#/ && !seen[$1]++ { print $1 }' thesis-mu.dat")

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Algorithms for coarse-grained multicomputers (CGM): v processors with O(n/v)
    memory each, which alternate between local computation and communication, in
    O(1) or O(log v) supersteps. For any MPI program; on pems the processors are

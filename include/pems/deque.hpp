@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A deque, a queue and a stack of more records than fit in memory.
 //
 //   pems::queue<task> q({.memory = 16 << 20});

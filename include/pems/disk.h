@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Disks: blocks of scratch space on D files, moved by asynchronous requests.
 
    The lowest layer of pems's external-memory library, used by the sorter

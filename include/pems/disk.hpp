@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Scratch disks, and the options that sorters, queues and containers share.
 #ifndef PEMS_DISK_HPP
 #define PEMS_DISK_HPP

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Errors of the library as exceptions.
 #ifndef PEMS_ERROR_HPP
 #define PEMS_ERROR_HPP

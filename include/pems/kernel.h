@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Inner loops that are compiled for one comparison.
 
    With pems_record.compare alone, every comparison is a call through a pointer:

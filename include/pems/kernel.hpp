@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Loops that sort, merge and keep heaps of records of type T with a comparison
 // that the compiler inlines: a struct pems_kernel for it (<pems/kernel.h>).
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // How a C++ order becomes a key that the library's fastest kernels know, or, if
 // it is none, a comparison with loops of its own.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A map from keys to values of more records than fit in memory: a B+ tree.
 //
 //   pems::map<std::uint64_t, edge> m({.memory = 256 << 20});

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A priority queue of more records than fit in memory: <pems/pqueue.h> for
 // C++20.
 //

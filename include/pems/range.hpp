@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Ranges as functions that fill in what there is room for.
 #ifndef PEMS_RANGE_HPP
 #define PEMS_RANGE_HPP

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Records of fixed size and their order. */
 #ifndef PEMS_RECORD_H
 #define PEMS_RECORD_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Concurrent priority schedulers: many small tasks, run by threads roughly in
    the order of their priorities.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Many small tasks by priority, on all cores: <pems/sched.h> for C++20.
 //
 //   pems::sched<std::uint64_t> s;                   // of node numbers, by pmod

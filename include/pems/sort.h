@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Sorting more records than fit in memory.
 
    Multi-way merge sort as in Dementiev and Sanders, Asynchronous Parallel Disk

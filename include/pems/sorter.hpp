@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Sorting more records than fit in memory: <pems/sort.h> for C++20.
 //
 //   pems::sorter<std::uint64_t> s({.memory = 512 << 20});

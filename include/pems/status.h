@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* How functions of pems's external-memory library report errors. */
 #ifndef PEMS_STATUS_H
 #define PEMS_STATUS_H

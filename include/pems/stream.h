@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Streams: graphs of nodes that pass records on, with sorters between them.
 
    Parallel pipelining as in Beckmann, Dementiev and Singler, Building a

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Graphs of nodes that pass records on, with sorters between them:
 // <pems/stream.h> for C++20.
 //

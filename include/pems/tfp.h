@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Time-forward processing: evaluates a directed acyclic graph that is larger
    than memory.
 

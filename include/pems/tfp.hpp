@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Time-forward processing: <pems/tfp.h> for C++20.
 //
 //   struct length { std::uint64_t to, length; };       // a message

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A vector of more records than fit in memory.
 //
 //   pems::vector<edge> v({.memory = 256 << 20});

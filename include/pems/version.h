@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The version of pems: of these headers, as macros, and of the library that a
    program runs with. pems_version() in <pems.h> answers another question:
    whether the program runs on pems, and on which version. */

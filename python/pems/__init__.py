@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Sorting and priority queues for data larger than memory, by libpems-em; and
 what a Python program that runs on pems can tell it. See README.md."""
 

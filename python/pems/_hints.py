@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What a program tells pems, if it runs on it."""
 
 import ctypes

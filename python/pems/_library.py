@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """libpems-em: its structs and functions, as include/pems/*.h have them."""
 
 import ctypes

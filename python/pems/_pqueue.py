@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """A priority queue of numpy records."""
 
 import ctypes

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Sorting: files, numpy arrays (also of a memmap), lines."""
 
 import ctypes

@@ -35,8 +35,19 @@ draw_title() {
     "$(record cores)" "$([ "$(record loaded)" = no ] || echo ': drawn under load')"
 }
 
+# draw_few_ticks: is every x less than 2^16?
+draw_few_ticks() {
+  awk '!/^#/ && $2 >= 65536 { exit 1 }' "$dat"
+}
+
 draw_settings() {
-  ! is_drawn logx || echo 'set logscale x 2'
+  if is_drawn logx; then # powers of two: as such, or with the prefixes of bytes
+    echo 'set logscale x 2'
+    case $axes in
+      bytes*) echo "set format x '%.0b %BB'" ;;
+      *) draw_few_ticks || echo "set format x '2^{%L}'" ;;
+    esac
+  fi
   ! is_drawn logy || echo 'set logscale y'
   # Bars and lines from 0, where nothing is below it.
   is_drawn logy || ! awk '!/^#/ && $3 < 0 { exit 1 }' "$dat" || echo 'set yrange [0:*]'

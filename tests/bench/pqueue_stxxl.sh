@@ -86,8 +86,10 @@ in_cgroup() {
   seconds_of "$here/cgroup.sh" "$limit" timeout "${SECONDS_MOST:-3600}" "$@"
   [ "$status" -ne 77 ] || skip "$(grep '^cgroup.sh' "$work/log")"
   if [ "$status" -ne 0 ] || ! grep -q '^RESULT bench=.*right=1' "$work/log"; then
+    wrong=
+    ! grep -q '^RESULT bench=.*right=0' "$work/log" || wrong=': what came out is wrong'
     echo "FAIL $queue $workload size=$size log2=$log bulk=$bulk:" \
-      "exit status $status" | tee -a "$out/pqueue.log"
+      "exit status $status$wrong" | tee -a "$out/pqueue.log"
     grep -v '^\[STXXL' "$work/log" | tail -n 3
     return
   fi

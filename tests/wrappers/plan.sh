@@ -81,6 +81,9 @@ grep -q '^- with more ranks, contexts become smaller' plan ||
   fail "it does not see that data are divided"
 [ "$(grep -c '^pemsrun -n 24 .*--pems-memory=112M' plan)" -eq 1 ] ||
   fail "it recommends other ranks though k + 2 contexts fit"
+if grep -q 'were they 5 % larger' plan; then
+  fail "a prediction far from where all contexts fit is called a narrow one"
+fi
 predicted_read=$(field read)
 predicted_written=$(field written)
 disk=$(awk '$1 == "disk" { print $2 }' plan)
@@ -96,6 +99,13 @@ counter() {
 }
 near "bytes read" "$predicted_read" "$(counter bytes_read)" 25
 near "bytes written" "$predicted_written" "$(counter bytes_written)" 25
+
+# With 6 % less memory than all contexts need, a little more of each changes much.
+all=$(sed -n 's/.*with --pems-memory=\([0-9]*\).* MiB nothing is moved$/\1/p' plan)
+try pemsinfo --plan=192M --sizes=24M,48M --rate=1G -n 24 --pems-k=2 \
+  --pems-memory=$((all * 94 / 100))M ./sweep @
+grep -q '^- only [0-9]* % of the contexts are on disk: were they 5 % larger' out ||
+  fail "it does not say that nearly all contexts fit"
 
 # --- what it recommends ---
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A sequence of records in pages, which grows and shrinks at both ends: what
 // <pems/vector.hpp> and <pems/deque.hpp> share.
 #ifndef PEMS_DETAIL_PAGED_HPP

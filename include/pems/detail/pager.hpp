@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Pages of scratch disks of which some are in memory: what the containers are
 // made of (<pems/vector.hpp>, <pems/deque.hpp>, <pems/map.hpp>).
 //

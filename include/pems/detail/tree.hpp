@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A B+ tree in pages: what <pems/map.hpp> is made of.
 //
 // All records are in leaves, which are chained in order. Nodes are split where
