@@ -141,6 +141,14 @@ strict --pems-shared=needs
 [ "$(grep -c 'libbase.so: it would be shared by all ranks' out)" -eq 3 ] ||
   fail "--pems-strict, shared: $(cat out)"
 
+# An allocator, an OpenMP runtime: a line says that there is one for all.
+cp plugins/libbase.so plugins/libjemalloc.so.9
+limited pemsrun -n 3 --pems-procs=1 --pems-strict --pems-stats ./strict \
+  plugins/libjemalloc.so.9 >out 2>err || fail "process-wide: $(head -n 3 err)"
+[ "$(grep -c '^opened$' out)" -eq 3 ] || fail "process-wide: $(cat out)"
+[ "$(grep -c "^pems: opened, and shared by all ranks: .*/libjemalloc.so.9: its \
+state is the process's$" err)" -eq 1 ] || fail "process-wide: $(cat err)"
+
 # What is damaged fails in the rank, and nothing else.
 mkdir bad
 if ! limited pemsrun -n 3 ./damaged plugins/libbase.so bad >out 2>err; then

@@ -11,6 +11,8 @@ libpemscore_la_SOURCES += \
   src/context/image/image_elf.h \
   src/context/image/image_file.c \
   src/context/image/image_file.h \
+  src/context/image/image_lookup.c \
+  src/context/image/image_lookup.h \
   src/context/image/image_place.c \
   src/context/image/image_place.h \
   src/context/image/library.c \
@@ -56,6 +58,7 @@ libpemscore_la_SOURCES += \
 UNIT_TESTS += \
   tests/unit/context/image/test_identity \
   tests/unit/context/image/test_image \
+  tests/unit/context/image/test_image_lookup \
   tests/unit/context/image/test_image_place \
   tests/unit/context/image/test_image_shortage \
   tests/unit/context/image/test_opened \
