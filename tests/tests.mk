@@ -330,6 +330,7 @@ tests_unit_context_image_test_image_shortage_LDFLAGS = $(WRAP_MEMORY) \
 tests_unit_context_image_test_image_lookup_LDFLAGS = $(WRAP_MEMORY)
 tests_unit_context_image_test_opened_shortage_LDFLAGS = $(WRAP_MEMORY) \
   -Wl,--wrap=strdup
+tests_unit_context_image_test_opened_space_LDFLAGS = $(WRAP_MEMORY)
 tests_unit_context_image_test_original_bind_LDFLAGS = $(WRAP_MEMORY)
 tests_unit_context_image_test_original_keep_LDFLAGS = $(WRAP_MEMORY)
 tests_unit_context_image_test_original_table_LDFLAGS = $(WRAP_MEMORY)

@@ -29,6 +29,8 @@ echo 'FIRST { global: answer; local: *; }; SECOND { global: answer; } FIRST;' \
   >versions.map
 build "${CC:-cc}" versions "$here/plugins/versions.c" \
   -Wl,--version-script=versions.map
+echo 'int counts_next(void) { static int n; return ++n; }' >counts.c
+build "${CC:-cc}" counts counts.c
 build "${CC:-cc}" slow "$here/plugins/slow.c"
 build "${CC:-cc}" deep "$here/plugins/deep.c"
 cp plugins/deep.so plugins/shallow.so

@@ -33,6 +33,8 @@ libpemscore_la_SOURCES += \
   src/context/image/opened_scope.h \
   src/context/image/opened_set.c \
   src/context/image/opened_set.h \
+  src/context/image/opened_space.c \
+  src/context/image/opened_space.h \
   src/context/image/opened_symbol.c \
   src/context/image/opened_symbol.h \
   src/context/image/opened_tls.c \
@@ -70,6 +72,7 @@ UNIT_TESTS += \
   tests/unit/context/image/test_opened_scope \
   tests/unit/context/image/test_opened_set \
   tests/unit/context/image/test_opened_shortage \
+  tests/unit/context/image/test_opened_space \
   tests/unit/context/image/test_opened_symbol \
   tests/unit/context/image/test_opened_tls \
   tests/unit/context/image/test_original \

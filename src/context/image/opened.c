@@ -7,6 +7,7 @@
 #include "context/image/opened_copy.h"
 #include "context/image/opened_error.h"
 #include "context/image/opened_set.h"
+#include "context/image/opened_space.h"
 #include "context/image/original.h"
 #include "context/image/search_path.h"
 #include "os/native.h"
@@ -176,6 +177,7 @@ void opened_end(struct image *img) {
   if (img->opened == NULL) {
     return;
   }
+  opened_space_end(img);
   for (struct opened *o = img->opened->first; o; o = o->next) {
     o->parts = 0; /* the VP's memory goes as a whole */
     o->home = NULL;

@@ -8,7 +8,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-struct original; /* context/image/original.h */
+struct original;     /* context/image/original.h */
+struct opened_space; /* context/image/opened_space.c */
 
 /* Of its data; more stay in memory. */
 enum { OPENED_PARTS = 4 };
@@ -47,6 +48,7 @@ struct opened_set {
   struct opened *first, *last;
   struct opened self; /* what dlopen(NULL) gives */
   struct opened_turn turn;
+  struct opened_space *space; /* opened in namespaces of their own */
   int rank;
   char *dir;
   struct opened_host host;
