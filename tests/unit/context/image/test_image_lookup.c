@@ -231,8 +231,8 @@ static uint64_t in_file(uint64_t vaddr) {
 
 /* With versions of its own, and of the C library's. */
 START_TEST(versions_are_checked) {
-  build("versions", "int atoi(const char *); int f(char *s) { return atoi(s); }",
-        "");
+  build("versions",
+        "int atoi(const char *); int f(char *s) { return atoi(s); }", "");
   char command[2 * PATH_MAX];
   snprintf(command, sizeof(command),
            "cd %s && echo \"FIRST { global: f; local: *; };\" >versions.map && "
