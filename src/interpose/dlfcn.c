@@ -14,7 +14,6 @@
 #include "context/image/opened_place.h"
 #include "context/image/opened_run.h"
 #include "context/image/opened_set.h"
-#include "context/image/opened_space.h"
 #include "context/image/opened_symbol.h"
 #include "context/image/opened_tls.h"
 #include "context/image/original.h"

@@ -11,8 +11,6 @@ libpemscore_la_SOURCES += \
   src/context/image/image_elf.h \
   src/context/image/image_file.c \
   src/context/image/image_file.h \
-  src/context/image/image_lookup.c \
-  src/context/image/image_lookup.h \
   src/context/image/image_place.c \
   src/context/image/image_place.h \
   src/context/image/library.c \
@@ -33,8 +31,6 @@ libpemscore_la_SOURCES += \
   src/context/image/opened_scope.h \
   src/context/image/opened_set.c \
   src/context/image/opened_set.h \
-  src/context/image/opened_space.c \
-  src/context/image/opened_space.h \
   src/context/image/opened_symbol.c \
   src/context/image/opened_symbol.h \
   src/context/image/opened_tls.c \
@@ -72,7 +68,6 @@ UNIT_TESTS += \
   tests/unit/context/image/test_opened_scope \
   tests/unit/context/image/test_opened_set \
   tests/unit/context/image/test_opened_shortage \
-  tests/unit/context/image/test_opened_space \
   tests/unit/context/image/test_opened_symbol \
   tests/unit/context/image/test_opened_tls \
   tests/unit/context/image/test_original \

@@ -7,7 +7,6 @@
 #include "context/image/opened_copy.h"
 #include "context/image/opened_error.h"
 #include "context/image/opened_set.h"
-#include "context/image/opened_space.h"
 #include "context/image/original.h"
 #include "context/image/search_path.h"
 #include "os/native.h"

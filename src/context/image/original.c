@@ -2,7 +2,6 @@
 #include "context/image/original.h"
 
 #include "base/failure.h"
-#include "context/image/image_lookup.h"
 #include "context/image/library.h"
 #include "context/image/original_bind.h"
 #include "context/image/original_keep.h"

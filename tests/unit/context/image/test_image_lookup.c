@@ -1,6 +1,6 @@
 /* Tables of symbols that are damaged in one place each. */
 #define _GNU_SOURCE
-#include "context/image/image_lookup.h"
+#include "context/image/image_elf.h"
 
 #include <errno.h>
 #include <link.h>
