@@ -328,8 +328,10 @@ tests_unit_context_delivery_test_bounce_shortage_LDFLAGS = $(WRAP_MEMORY)
 tests_unit_context_residency_test_frames_shortage_LDFLAGS = $(WRAP_MEMORY)
 tests_unit_context_image_test_image_shortage_LDFLAGS = $(WRAP_MEMORY) \
   -Wl,--wrap=malloc,--wrap=calloc,--wrap=strdup,--wrap=free
+tests_unit_context_image_test_image_lookup_LDFLAGS = $(WRAP_MEMORY)
 tests_unit_context_image_test_opened_shortage_LDFLAGS = $(WRAP_MEMORY) \
   -Wl,--wrap=strdup
+tests_unit_context_image_test_opened_set_LDFLAGS = $(WRAP_MEMORY)
 tests_unit_context_image_test_original_bind_LDFLAGS = $(WRAP_MEMORY)
 tests_unit_context_image_test_original_keep_LDFLAGS = $(WRAP_MEMORY)
 tests_unit_context_image_test_original_table_LDFLAGS = $(WRAP_MEMORY)

@@ -182,20 +182,50 @@ static void *vp_dlopen(const char *name, int flags) {
   return open_for(CALLER, name, flags);
 }
 
-/* A namespace of its own has a libc of its own: that is a copy already. */
-static void *vp_dlmopen(Lmid_t space, const char *name, int flags) {
-  if (space == LM_ID_BASE) {
-    return open_for(CALLER, name, flags);
-  }
+/* A namespace of its own has a libc of its own: that is a copy already, though
+   no part of the context. */
+static void *open_space(Lmid_t space, const char *name, int flags) {
   self_enter();
   void *handle = ((void *(*)(Lmid_t, const char *, int))real_one(OPEN_IN))(
       space, name, flags);
   self_leave();
+  begin();
+  if (handle && opened_space_add(image(), handle) != 0) {
+    ((int (*)(void *))real_one(CLOSE))(handle);
+    opened_error_say(&last_error, "%s: out of memory", name);
+    failed = true;
+    handle = NULL;
+  }
+  end();
   return handle;
+}
+
+static void *vp_dlmopen(Lmid_t space, const char *name, int flags) {
+  return space == LM_ID_BASE ? open_for(CALLER, name, flags)
+                             : open_space(space, name, flags);
+}
+
+/* Is a handle ld.so's? dlerror then tells what ld.so does. */
+static bool is_space(const void *handle) {
+  begin();
+  const bool has = opened_space_has(image(), handle);
+  end();
+  return has;
+}
+
+static void *find_in_space(void *handle, const char *name,
+                           const char *version) {
+  return version ? ((void *(*)(void *, const char *, const char *))real_one(
+                       SYMBOL_OF))(handle, name, version)
+                 : ((void *(*)(void *, const char *))real_one(SYMBOL))(handle,
+                                                                       name);
 }
 
 static void *find_for(const void *caller, void *handle, const char *name,
                       const char *version) {
+  if (is_space(handle)) {
+    return find_in_space(handle, name, version);
+  }
   begin();
   void *p = opened_symbol(image(), caller, handle, name, version, &last_error);
   failed = last_error.text[0] != '\0';
@@ -211,7 +241,20 @@ static void *vp_dlvsym(void *handle, const char *name, const char *version) {
   return find_for(CALLER, handle, name, version);
 }
 
+static int close_space(void *handle) {
+  begin();
+  opened_space_drop(image(), handle);
+  end();
+  self_enter();
+  const int rc = ((int (*)(void *))real_one(CLOSE))(handle);
+  self_leave();
+  return rc;
+}
+
 static int vp_dlclose(void *handle) {
+  if (is_space(handle)) {
+    return close_space(handle);
+  }
   opened_take_turn(image());
   begin();
   const int rc = opened_close(image(), handle, &last_error);
@@ -226,6 +269,9 @@ static int vp_dlinfo(void *handle, int request, void *arg) {
   int (*ask)(void *, int, void *) =
       (int (*)(void *, int, void *))real_one(INFO);
   int rc = 0;
+  if (is_space(handle)) {
+    return ask(handle, request, arg);
+  }
   begin();
   void *original = opened_original_handle(image(), handle);
   if (!original) {

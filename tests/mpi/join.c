@@ -73,16 +73,36 @@ static void talk(MPI_Comm inter) {
   free(in);
 }
 
+/* What is sent by one is not received by the other. */
+static void cross(const MPI_Comm inter[2]) {
+  int out[2] = {10 + rank, 20 + rank}, in[2];
+  MPI_Request request[2];
+  for (int i = 0; i < 2; i++) {
+    MPI_Isend(&out[i], 1, MPI_INT, 0, 8, inter[i], &request[i]);
+  }
+  for (int i = 1; i >= 0; i--) {
+    MPI_Recv(&in[i], 1, MPI_INT, 0, 8, inter[i], MPI_STATUS_IGNORE);
+  }
+  MPI_Waitall(2, request, MPI_STATUSES_IGNORE);
+  printf("rank %d: %d by one, %d by the other\n", rank, in[0], in[1]);
+}
+
 int main(int argc, char **argv) {
-  MPI_Comm inter;
+  MPI_Comm inter[2];
   begin(&argc, &argv);
   const int peer = rank ^ 1;
   if (peer < size) {
     const int fd = rank % 2 ? visit(peer) : serve(peer);
-    for (int round = 0; round < 2; round++) {
-      MPI_Comm_join(fd, &inter);
-      talk(inter);
-      MPI_Comm_disconnect(&inter);
+    /* Two at a time are two. */
+    for (int i = 0; i < 2; i++) {
+      MPI_Comm_join(fd, &inter[i]);
+    }
+    for (int i = 0; i < 4; i++) {
+      talk(inter[i % 2]);
+    }
+    cross(inter);
+    for (int i = 0; i < 2; i++) {
+      MPI_Comm_disconnect(&inter[i]);
     }
     close(fd);
   } else {

@@ -29,6 +29,8 @@ echo 'FIRST { global: answer; local: *; }; SECOND { global: answer; } FIRST;' \
   >versions.map
 build "${CC:-cc}" versions "$here/plugins/versions.c" \
   -Wl,--version-script=versions.map
+echo 'int counts_next(void) { static int n; return ++n; }' >counts.c
+build "${CC:-cc}" counts counts.c
 build "${CC:-cc}" slow "$here/plugins/slow.c"
 build "${CC:-cc}" deep "$here/plugins/deep.c"
 cp plugins/deep.so plugins/shallow.so
@@ -140,6 +142,14 @@ strict
 strict --pems-shared=needs
 [ "$(grep -c 'libbase.so: it would be shared by all ranks' out)" -eq 3 ] ||
   fail "--pems-strict, shared: $(cat out)"
+
+# An allocator, an OpenMP runtime: a line says that there is one for all.
+cp plugins/libbase.so plugins/libjemalloc.so.9
+limited pemsrun -n 3 --pems-procs=1 --pems-strict --pems-stats ./strict \
+  plugins/libjemalloc.so.9 >out 2>err || fail "process-wide: $(head -n 3 err)"
+[ "$(grep -c '^opened$' out)" -eq 3 ] || fail "process-wide: $(cat out)"
+[ "$(grep -c "^pems: opened, and shared by all ranks: .*/libjemalloc.so.9: its \
+state is the process's$" err)" -eq 1 ] || fail "process-wide: $(cat err)"
 
 # What is damaged fails in the rank, and nothing else.
 mkdir bad

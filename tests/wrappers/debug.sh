@@ -6,6 +6,7 @@
 . "$(dirname "$0")/lib.sh"
 mkdir disk
 cat >program.c <<'C'
+#include <dlfcn.h>
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -37,6 +38,9 @@ int main(int argc, char **argv) {
     crash_here((int *)8);
   if (strcmp(what, "depend") == 0)
     depend_here(malloc(40));
+  if (strcmp(what, "plugin") == 0)
+    rank += ((int (*)(int))dlsym(dlopen("./plugin.so", RTLD_NOW),
+                                 "plugin_here"))(rank);
   if (strcmp(what, "burn") == 0)
     rank += burn_here(200000000) < 0;
   MPI_Finalize();
@@ -44,6 +48,8 @@ int main(int argc, char **argv) {
 }
 C
 pemscc -g -O1 -o program program.c || exit 1
+echo 'static int calls; int plugin_here(int x) { return x + calls++; }' >plugin.c
+${CC:-cc} -g -O1 -fPIC -shared -o plugin.so plugin.c || exit 1
 set -- -n 3 --pems-k=1 --pems-context=16M --pems-memory=512M --pems-disk=disk
 
 # shows TITLE PATTERN...: what the tool printed matches each of these.
@@ -72,6 +78,13 @@ if command -v gdb >/dev/null; then
   cat out err >seen
   shows "breakpoints" 'count_here \(x=0\)' 'count_here \(x=1\)' \
     'count_here \(x=2\)' 'exited normally'
+  try pemsrun "$@" --wrapper="gdb -q -batch -ex 'set breakpoint \
+    pending on' -ex 'break plugin_here' -ex run -ex backtrace -ex continue \
+    -ex continue -ex continue --args" ./program plugin
+  cat out err >seen
+  shows "breakpoints in what ranks open" 'plugin_here \(x=1\) at plugin.c:1' \
+    'plugin_here \(x=2\) at plugin.c:1' 'plugin_here \(x=3\) at plugin.c:1' \
+    '^#1 .*main .* at program.c:' 'exited normally'
   try pemsrun "$@" \
     --wrapper='gdb -q -batch -ex run -ex backtrace --args' ./program crash
   cat out err >seen

@@ -72,6 +72,9 @@ static const char *obstacle(struct context *c, const struct opened *o) {
 }
 
 int save_opened_check(struct context *c, struct pems_error *error) {
+  if (c->image.opened && c->image.opened->space) {
+    return failure(error, ENOTSUP, "it has opened libraries by dlmopen");
+  }
   for (const struct opened *o = first(c); o; o = next(o)) {
     const char *const why = obstacle(c, o);
     if (why) {

@@ -1,4 +1,5 @@
-/* Is a file a program built with pemscc? Needs nothing of the runtime. */
+/* Is a file a program built with pemscc, and are the tables of a library sound?
+   Needs nothing of the runtime. */
 #define _GNU_SOURCE
 #include "context/image/image.h"
 
@@ -6,6 +7,7 @@
 #include "context/image/image_elf.h"
 #include "context/image/program_abi.h"
 #include "os/bits.h"
+#include "os/native.h"
 #include "os/whole.h"
 
 #include <errno.h>
@@ -183,4 +185,294 @@ int image_check(const char *path, struct pems_error *error) {
     close(elf.fd);
   }
   return code;
+}
+
+/* --- tables in which ld.so looks symbols up: it trusts them, so that one that
+   is damaged sends it anywhere in memory --- */
+
+struct lookup {
+  const struct image_elf *elf;
+  uint64_t gnu_hash, hash, symbols, names; /* in the image; 0: none */
+  uint64_t versions, needed, defined;      /* of symbols, and which there are */
+  bool starved;                            /* for want of memory */
+};
+
+/* How many bytes are loaded from the file at vaddr and behind it, and where
+   they are in it. */
+static uint64_t loaded_at(const struct image_elf *elf, uint64_t vaddr,
+                          uint64_t *offset) {
+  for (int i = 0; i < elf->nsegments; i++) {
+    const Elf64_Phdr *p = &elf->segment[i];
+    if (p->p_type == PT_LOAD && p->p_flags & PF_R && vaddr >= p->p_vaddr &&
+        vaddr - p->p_vaddr < p->p_filesz) {
+      *offset = p->p_offset + (vaddr - p->p_vaddr);
+      return p->p_filesz - (vaddr - p->p_vaddr);
+    }
+  }
+  return 0;
+}
+
+/* `n` things of `size` bytes that are loaded at vaddr, in memory of their own,
+   or NULL. */
+static void *read_loaded(struct lookup *l, uint64_t vaddr, uint64_t n,
+                         size_t size) {
+  uint64_t offset;
+  const uint64_t room = loaded_at(l->elf, vaddr, &offset);
+  if (n == 0 || n > room / size) {
+    return NULL;
+  }
+  void *const to = native_zalloc(n, size);
+  l->starved |= to == NULL;
+  if (to && image_elf_read(l->elf, offset, to, n * size) != 0) {
+    native_free(to);
+    return NULL;
+  }
+  return to;
+}
+
+static void note(struct lookup *l, const Elf64_Dyn *d) {
+  switch (d->d_tag) {
+  case DT_GNU_HASH:
+    l->gnu_hash = d->d_un.d_ptr;
+    break;
+  case DT_HASH:
+    l->hash = d->d_un.d_ptr;
+    break;
+  case DT_SYMTAB:
+    l->symbols = d->d_un.d_ptr;
+    break;
+  case DT_STRTAB:
+    l->names = d->d_un.d_ptr;
+    break;
+  case DT_VERSYM:
+    l->versions = d->d_un.d_ptr;
+    break;
+  case DT_VERNEED:
+    l->needed = d->d_un.d_ptr;
+    break;
+  case DT_VERDEF:
+    l->defined = d->d_un.d_ptr;
+    break;
+  default:
+    break;
+  }
+}
+
+/* ld.so reads the dynamic section where it is loaded, up to its end. */
+static bool find_tables(struct lookup *l, const Elf64_Phdr *dynamic) {
+  uint64_t offset;
+  const uint64_t room = loaded_at(l->elf, dynamic->p_vaddr, &offset);
+  Elf64_Dyn d = {.d_tag = DT_NEEDED};
+  for (uint64_t at = 0; d.d_tag != DT_NULL; at += sizeof(d)) {
+    if (room < sizeof(d) || at > room - sizeof(d) ||
+        image_elf_read(l->elf, offset + at, &d, sizeof(d)) != 0) {
+      return false;
+    }
+    note(l, &d);
+  }
+  return true;
+}
+
+static bool read_one(const struct lookup *l, uint64_t vaddr, void *to,
+                     size_t size) {
+  uint64_t offset;
+  return loaded_at(l->elf, vaddr, &offset) >= size &&
+         image_elf_read(l->elf, offset, to, size) == 0;
+}
+
+static bool has_name(const struct lookup *l, uint64_t name) {
+  uint64_t offset;
+  return loaded_at(l->elf, l->names + name, &offset) > 0;
+}
+
+/* --- versions: lists whose items say where the next one is; ld.so makes a
+   table of them, in which symbols have a place --- */
+
+enum { PLACE = 0x7fff }; /* another bit says that it is hidden */
+
+static void see_place(uint32_t *most, uint32_t place) {
+  *most = (place & PLACE) > *most ? place & PLACE : *most;
+}
+
+static bool see_needed_of(const struct lookup *l, uint64_t at, uint32_t *most) {
+  Elf64_Vernaux v;
+  do {
+    if (!read_one(l, at, &v, sizeof(v)) || !has_name(l, v.vna_name)) {
+      return false;
+    }
+    see_place(most, v.vna_other);
+    at += v.vna_next;
+  } while (v.vna_next);
+  return true;
+}
+
+static bool see_needed(const struct lookup *l, uint32_t *most) {
+  uint64_t at = l->needed;
+  Elf64_Verneed v = {.vn_next = 0};
+  do {
+    if (at && (!read_one(l, at, &v, sizeof(v)) || !has_name(l, v.vn_file) ||
+               !see_needed_of(l, at + v.vn_aux, most))) {
+      return false;
+    }
+    at += v.vn_next;
+  } while (v.vn_next);
+  return true;
+}
+
+static bool see_defined(const struct lookup *l, uint32_t *most) {
+  uint64_t at = l->defined;
+  Elf64_Verdef v = {.vd_next = 0};
+  Elf64_Verdaux name;
+  do {
+    if (at && (!read_one(l, at, &v, sizeof(v)) ||
+               !read_one(l, at + v.vd_aux, &name, sizeof(name)) ||
+               !has_name(l, name.vda_name))) {
+      return false;
+    }
+    see_place(most, v.vd_ndx);
+    at += v.vd_next;
+  } while (v.vd_next);
+  return true;
+}
+
+/* Of n symbols. */
+static bool has_versions(struct lookup *l, uint64_t n) {
+  uint32_t most = VER_NDX_GLOBAL;
+  if (!l->versions || (!l->needed && !l->defined) || n == 0) {
+    return true;
+  }
+  if (!see_needed(l, &most) || !see_defined(l, &most)) {
+    return false;
+  }
+  Elf64_Half *const place = read_loaded(l, l->versions, n, sizeof(*place));
+  bool sound = place != NULL;
+  for (uint64_t i = 0; sound && i < n; i++) {
+    sound = (place[i] & PLACE) <= most;
+  }
+  native_free(place);
+  return sound;
+}
+
+/* --- symbols ---------------------------------------------------------------
+ */
+
+/* Symbols [first, end) are there, and so are the beginnings of their names, and
+   the versions of all up to the end. */
+static bool has_symbols(struct lookup *l, uint64_t first, uint64_t end) {
+  const uint64_t at = l->symbols + first * sizeof(Elf64_Sym);
+  if (first >= end) {
+    return has_versions(l, end);
+  }
+  Elf64_Sym *const symbol = read_loaded(l, at, end - first, sizeof(*symbol));
+  bool sound = symbol && at % _Alignof(Elf64_Sym) == 0;
+  for (uint64_t i = 0; sound && i < end - first; i++) {
+    sound = has_name(l, symbol[i].st_name);
+  }
+  native_free(symbol);
+  return sound && has_versions(l, end);
+}
+
+/* --- DT_GNU_HASH: a bloom filter, buckets, and chains of hash values; the last
+   of a chain is odd --- */
+
+struct gnu_header {
+  uint32_t buckets, first_symbol, words, shift;
+};
+
+/* The symbol behind the last one of the chain that begins with this one, or 0
+   if it has no end. */
+static uint64_t end_of_chain(const struct image_elf *elf, uint64_t chains,
+                             const struct gnu_header *h, uint32_t symbol) {
+  uint64_t offset;
+  const uint64_t room = loaded_at(elf, chains, &offset);
+  uint32_t hash;
+  for (uint64_t i = symbol - h->first_symbol;; i++) {
+    const uint64_t at = i * sizeof(hash);
+    if (room < sizeof(hash) || at > room - sizeof(hash) ||
+        image_elf_read(elf, offset + at, &hash, sizeof(hash)) != 0) {
+      return 0;
+    }
+    if (hash & 1) {
+      return h->first_symbol + i + 1;
+    }
+  }
+}
+
+static bool has_gnu_chains(struct lookup *l, const struct gnu_header *h,
+                           uint64_t buckets) {
+  uint32_t *const bucket = read_loaded(l, buckets, h->buckets, sizeof(*bucket));
+  uint32_t last = 0;
+  bool sound = bucket != NULL;
+  for (uint32_t i = 0; sound && i < h->buckets; i++) {
+    sound = bucket[i] == 0 || bucket[i] >= h->first_symbol;
+    last = bucket[i] > last ? bucket[i] : last;
+  }
+  native_free(bucket);
+  if (!sound || last == 0) {
+    return sound && has_symbols(l, h->first_symbol, h->first_symbol);
+  }
+  /* All other chains end before, or with this one. */
+  const uint64_t end = end_of_chain(
+      l->elf, buckets + (uint64_t)h->buckets * sizeof(*bucket), h, last);
+  return end && has_symbols(l, h->first_symbol, end);
+}
+
+static bool has_gnu_hash(struct lookup *l) {
+  const uint64_t words = l->gnu_hash + sizeof(struct gnu_header);
+  uint64_t offset;
+  struct gnu_header *const h = read_loaded(l, l->gnu_hash, 1, sizeof(*h));
+  bool sound = h && l->gnu_hash % sizeof(uint32_t) == 0;
+  if (sound && h->buckets > 0) {
+    /* ld.so takes the remainder by masking. */
+    sound = h->words > 0 && (h->words & (h->words - 1)) == 0 &&
+            loaded_at(l->elf, words, &offset) / sizeof(uint64_t) >= h->words &&
+            has_gnu_chains(l, h, words + h->words * sizeof(uint64_t));
+  }
+  native_free(h);
+  return sound;
+}
+
+/* --- DT_HASH: buckets and chains of symbols' numbers, which end with 0 --- */
+
+/* No chain leaves the table or is a circle: together they are not longer than
+   it. */
+static bool has_ends(const uint32_t *bucket, uint32_t buckets,
+                     const uint32_t *chain, uint32_t chains) {
+  uint32_t left = chains;
+  for (uint32_t i = 0; i < buckets; i++) {
+    for (uint32_t at = bucket[i]; at != 0; at = chain[at]) {
+      if (at >= chains || left-- == 0) {
+        return false;
+      }
+    }
+  }
+  return true;
+}
+
+static bool has_hash(struct lookup *l) {
+  uint32_t *const h = read_loaded(l, l->hash, 2, sizeof(*h));
+  bool sound = h && l->hash % sizeof(*h) == 0;
+  if (sound && h[0] > 0) {
+    const uint64_t n = (uint64_t)h[0] + h[1];
+    uint32_t *const table =
+        read_loaded(l, l->hash + 2 * sizeof(*h), n, sizeof(*table));
+    sound = table && has_ends(table, h[0], table + h[0], h[1]) &&
+            has_symbols(l, 1, h[1]);
+    native_free(table);
+  }
+  native_free(h);
+  return sound;
+}
+
+int image_lookup_check(const struct image_elf *elf) {
+  struct lookup l = {.elf = elf};
+  bool sound = true;
+  for (int i = 0; sound && i < elf->nsegments; i++) {
+    if (elf->segment[i].p_type == PT_DYNAMIC) {
+      sound = find_tables(&l, &elf->segment[i]);
+    }
+  }
+  /* ld.so does not look at the older one where both are there. */
+  sound = sound && (l.gnu_hash ? has_gnu_hash(&l) : !l.hash || has_hash(&l));
+  return sound ? 0 : l.starved ? ENOMEM : ENOEXEC;
 }

@@ -36,4 +36,9 @@ int image_elf_open(struct image_elf *elf, const char *path,
 int image_elf_read(const struct image_elf *elf, uint64_t offset, void *to,
                    size_t len);
 
+/* Does the hash table lie in what is loaded of the file, with all its chains,
+   the symbols that these stand for, their names, and their versions? 0,
+   ENOEXEC, or ENOMEM. 0, too, if there is none: ld.so says so itself. */
+int image_lookup_check(const struct image_elf *elf);
+
 #endif

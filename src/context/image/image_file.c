@@ -297,13 +297,19 @@ bool image_file_has_symbols(const struct image_file *f, const char *base) {
   return true;
 }
 
+/* What ld.so reads whenever it looks for a symbol: its pages are never the
+   context's. */
+static bool has_dynamic(const struct image_file *f) {
+  const Elf64_Phdr *const p = image_file_segment(f, PT_DYNAMIC);
+  return p && in_segment(f, p->p_vaddr, p->p_memsz, PF_R);
+}
+
 /* The data of a library that was linked without RELRO cannot be told from what
    ld.so needs: it is private, and stays in memory. */
 static int read_library(struct image_file *f, const char *path,
                         struct pems_error *error) {
-  if (measure_segments(f) != 0 || image_file_segment(f, PT_DYNAMIC) == NULL ||
-      read_dynamic(f) != 0 || read_functions(f) != 0 ||
-      has_text_relocations(f)) {
+  if (measure_segments(f) != 0 || !has_dynamic(f) || read_dynamic(f) != 0 ||
+      read_functions(f) != 0 || has_text_relocations(f)) {
     return failure(
         error, ENOEXEC,
         "cannot copy a library: %s: it is damaged, or has relocations in its "

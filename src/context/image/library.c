@@ -16,23 +16,27 @@
 #include <sys/auxv.h>
 #include <sys/mman.h>
 
-/* Those with no state of a rank's, and those made for calls by many threads
-   that run threads of their own. Beginnings of names. */
-static const char *const always_shared[] = {
-    "ld-linux",     "linux-vdso",     "libc.so",           "libm.so",
-    "libmvec.so",   "libdl.so",       "libpthread.",       "librt.so",
-    "libutil.so",   "libresolv.so",   "libgcc_s.",         "libatomic.",
-    "libquadmath.", "libgomp.",       "libomp.",           "libiomp5.",
-    "libtbb",       "libopenblas",    "libscipy_openblas", "libmkl_",
-    "libpems.so",   "libpems-mpi.so", "libpems-em.so",     "libmpi",
-    "libopen-rte",  "libopen-pal",    "libmca_",           "libasan.",
-    "libtsan.so",   "libubsan.",      "libnuma.",          "libhugetlbfs",
-    "libjemalloc.", "libtcmalloc",    "libcuda",           "libcublas",
-    "libcufft",     "libcurand",      "libcusolver",       "libcusparse",
-    "libcudnn",     "libnvrtc",       "libnccl",           "libnvidia-",
-    "libhwloc.",    "libpmix.",       "libpmi.",           "libpmi2.",
-    "libucp.",      "libuct.",        "libucs.",           "libucm.",
-    "libfabric.",   "libibverbs.",    "librdmacm.",        "libpsm"};
+/* Beginnings of names. Those with no state of a rank's: */
+static const char *const of_system[] = {
+    "ld-linux",     "linux-vdso",   "libc.so",        "libm.so",
+    "libmvec.so",   "libdl.so",     "libpthread.",    "librt.so",
+    "libutil.so",   "libresolv.so", "libgcc_s.",      "libatomic.",
+    "libquadmath.", "libpems.so",   "libpems-mpi.so", "libpems-em.so",
+    "libmpi",       "libopen-rte",  "libopen-pal",    "libmca_",
+    "libasan.",     "libtsan.so",   "libubsan.",      "libnuma.",
+    "libhugetlbfs", "libhwloc.",    "libpmix.",       "libpmi.",
+    "libpmi2.",     "libucp.",      "libuct.",        "libucs.",
+    "libucm.",      "libfabric.",   "libibverbs.",    "librdmacm.",
+    "libpsm"};
+
+/* Those made for calls by many threads that run threads of their own, or
+   allocate for the whole process. */
+static const char *const of_process[] = {
+    "libgomp.",    "libomp.",           "libiomp5.",   "libtbb",
+    "libopenblas", "libscipy_openblas", "libmkl_",     "libjemalloc.",
+    "libtcmalloc", "libcuda",           "libcublas",   "libcufft",
+    "libcurand",   "libcusolver",       "libcusparse", "libcudnn",
+    "libnvrtc",    "libnccl",           "libnvidia-"};
 
 /* --- which they are --------------------------------------------------------
  */
@@ -129,14 +133,24 @@ static bool see(struct walk *w, const struct link_map *m) {
   return true;
 }
 
-bool library_is_shared(const struct link_map *m, const char *shared) {
+static bool is_among(const struct link_map *m, const char *const *start,
+                     size_t n) {
   const char *name = base_name(m->l_name);
-  for (size_t i = 0; i < sizeof(always_shared) / sizeof(*always_shared); i++) {
-    if (begins(name, always_shared[i], strlen(always_shared[i]))) {
+  for (size_t i = 0; i < n; i++) {
+    if (begins(name, start[i], strlen(start[i]))) {
       return true;
     }
   }
-  return in_list(name, shared);
+  return false;
+}
+
+bool library_is_process_wide(const struct link_map *m) {
+  return is_among(m, of_process, sizeof(of_process) / sizeof(*of_process));
+}
+
+bool library_is_shared(const struct link_map *m, const char *shared) {
+  return is_among(m, of_system, sizeof(of_system) / sizeof(*of_system)) ||
+         library_is_process_wide(m) || in_list(base_name(m->l_name), shared);
 }
 
 static void visit(void *arg, const char *name) {

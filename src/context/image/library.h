@@ -17,6 +17,8 @@ bool library_rebind(const struct image *img, uint64_t *word);
 /* Is this one of those that all ranks share, or on the list of the user's
    (image_find_libraries)? */
 bool library_is_shared(const struct link_map *map, const char *shared);
+/* Is it shared because its state is the process's, as an OpenMP runtime's? */
+bool library_is_process_wide(const struct link_map *map);
 
 /* Is this what a DT_NEEDED of this name means? */
 bool library_is_named(const struct link_map *map, const char *name);

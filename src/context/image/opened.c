@@ -16,7 +16,6 @@
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 int opened_start(struct image *img, int rank, const char *dir,
                  const struct opened_host *host) {
@@ -57,26 +56,6 @@ static const char *caller_path(struct image *img, const void *caller) {
                                             : "";
 }
 
-/* ld.so trusts a file: what is cut off would end the process. */
-static bool is_sound(const char *path, struct opened_error *error) {
-  struct pems_error why = {0};
-  struct image_elf elf;
-  if (!strchr(path, '/')) {
-    return true;
-  }
-  const int code = image_elf_open(&elf, path, IMAGE_OPENED, &why);
-  if (!code) {
-    close(elf.fd);
-  }
-  if (code == ENOEXEC) {
-    opened_error_say(error,
-                     "%s: file is damaged, or no shared object of this machine",
-                     path);
-    return false;
-  }
-  return true; /* ld.so tells the rest */
-}
-
 static struct opened *open_named(struct image *img, const void *caller,
                                  const char *name, int flags,
                                  struct opened_error *error) {
@@ -84,9 +63,6 @@ static struct opened *open_named(struct image *img, const void *caller,
   if (search_path_expand(name, caller_path(img, caller), path, sizeof(path))) {
     opened_error_say(
         error, "%s: cannot open shared object file: File name too long", name);
-    return NULL;
-  }
-  if (!is_sound(path, error)) {
     return NULL;
   }
   path_for(img, caller, runpath, sizeof(runpath));
@@ -200,6 +176,7 @@ void opened_end(struct image *img) {
   if (img->opened == NULL) {
     return;
   }
+  opened_space_end(img);
   for (struct opened *o = img->opened->first; o; o = o->next) {
     o->parts = 0; /* the VP's memory goes as a whole */
     o->home = NULL;

@@ -8,7 +8,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-struct original; /* context/image/original.h */
+struct original;     /* context/image/original.h */
+struct opened_space; /* in opened_set.c */
 
 /* Of its data; more stay in memory. */
 enum { OPENED_PARTS = 4 };
@@ -47,6 +48,7 @@ struct opened_set {
   struct opened *first, *last;
   struct opened self; /* what dlopen(NULL) gives */
   struct opened_turn turn;
+  struct opened_space *space; /* opened in namespaces of their own */
   int rank;
   char *dir;
   struct opened_host host;
@@ -69,5 +71,17 @@ char *opened_set_place(const struct opened_set *set,
 char *opened_base(const struct image *img, const struct original *of);
 /* The library whose copy of this VP has this code, or NULL. */
 struct original *opened_owner(const struct image *img, const void *code);
+
+/* What a VP has opened by dlmopen in a namespace of its own: ld.so has loaded
+   that anew, and nobody else has it, so that the VP's handles are ld.so's. */
+
+/* One more dlmopen has returned this handle. 0 or ENOMEM. */
+int opened_space_add(struct image *img, void *handle);
+bool opened_space_has(const struct image *img, const void *handle);
+/* One more dlclose was called; it is forgotten after the last. */
+void opened_space_drop(struct image *img, const void *handle);
+/* Forgets all. They stay open: ld.so does not unload a libc safely where
+   threads run. */
+void opened_space_end(struct image *img);
 
 #endif

@@ -11,6 +11,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 static struct {
   const struct image_file *program;
@@ -79,13 +80,28 @@ void original_end(void) {
 /* --- between relocation and constructors ----------------------------------
  */
 
-/* `why`: NULL where that is how it is for all jobs. */
+/* `why`: NULL where nobody need be told. */
 static void share(struct original *o, const char *why) {
   o->kind = ORIGINAL_SHARED;
-  o->stray = why != NULL;
   if (originals.note) {
     originals.note(o->map, why);
   }
+}
+
+/* Unlike in other jobs. */
+static void share_stray(struct original *o, const char *why) {
+  o->stray = true;
+  share(o, why);
+}
+
+/* Those that all jobs share, and those that the user wants to be shared. */
+static bool share_by_name(struct original *o) {
+  if (!library_is_shared(o->map, originals.program->shared)) {
+    return false;
+  }
+  share(o,
+        library_is_process_wide(o->map) ? "its state is the process's" : NULL);
+  return true;
 }
 
 /* What a shared library needs is shared, too. */
@@ -93,7 +109,7 @@ static void share_needed(void *arg, const char *name) {
   const int first = *(const int *)arg;
   struct original *o = original_named(name);
   if (o && o->index >= first && o->kind == ORIGINAL_OPENED) {
-    share(o, "a shared library needs it");
+    share_stray(o, "a shared library needs it");
     library_each_needed(o->map, share_needed, arg);
   }
 }
@@ -102,9 +118,7 @@ static void choose(int first) {
   for (int i = first; i < original_count(); i++) {
     struct original *o = original_number(i);
     o->chosen = true;
-    if (library_is_shared(o->map, originals.program->shared)) {
-      share(o, NULL);
-    } else {
+    if (!share_by_name(o)) {
       o->kind = ORIGINAL_OPENED;
     }
   }
@@ -129,7 +143,7 @@ static void see_loaded(struct link_map *m) {
     struct original *o = original_number(i);
     struct pems_error error = {0};
     if (o->kind == ORIGINAL_OPENED && original_keep(o, &error) != 0) {
-      share(o, error.text);
+      share_stray(o, error.text);
       library_each_needed(o->map, share_needed, &first);
     }
   }
@@ -152,10 +166,11 @@ static void say(char *why, size_t size) {
 static void keep_used(struct original *o) {
   struct pems_error error = {0};
   o->chosen = true;
-  if (library_is_shared(o->map, originals.program->shared)) {
-    share(o, NULL);
-  } else if (original_keep_used(o, &error) != 0) {
-    share(o, error.text);
+  if (share_by_name(o)) {
+    return;
+  }
+  if (original_keep_used(o, &error) != 0) {
+    share_stray(o, error.text);
   } else {
     o->kind = ORIGINAL_OPENED;
     o->bound = false;
@@ -194,6 +209,28 @@ static struct original *known(void *handle) {
   return handle && dlinfo(handle, RTLD_DI_LINKMAP, &map) == 0 ? see(map) : NULL;
 }
 
+/* ld.so trusts a file: what is cut off or damaged would end the process. One
+   that is searched for is taken as it is. */
+static bool is_sound(const char *path, char *why, size_t size) {
+  struct pems_error error = {0};
+  struct image_elf elf;
+  if (!strchr(path, '/')) {
+    return true;
+  }
+  int code = image_elf_open(&elf, path, IMAGE_OPENED, &error);
+  if (!code) {
+    code = image_lookup_check(&elf);
+    close(elf.fd);
+  }
+  if (code == ENOEXEC) {
+    snprintf(why, size,
+             "%s: file is damaged, or no shared object of this machine", path);
+  } else if (code == ENOMEM) {
+    snprintf(why, size, "%s: out of memory", path);
+  }
+  return code != ENOEXEC && code != ENOMEM; /* ld.so tells the rest */
+}
+
 /* A function that is missing is no error before it is called. */
 static int open_new(const char *name, const char *runpath, int flags, char *why,
                     size_t size) {
@@ -217,7 +254,8 @@ struct original *original_open(const char *name, const char *runpath, int flags,
   void *handle = dlopen(name, RTLD_LAZY | RTLD_NOLOAD | scope);
   if (handle == NULL) {
     (void)dlerror();
-    if (flags & RTLD_NOLOAD || open_new(name, runpath, flags, why, size) != 0) {
+    if (flags & RTLD_NOLOAD || !is_sound(name, why, size) ||
+        open_new(name, runpath, flags, why, size) != 0) {
       return NULL;
     }
     handle = dlopen(name, RTLD_LAZY | RTLD_NOLOAD | scope);

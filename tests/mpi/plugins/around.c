@@ -179,6 +179,33 @@ static void versions(void) {
   SAY(" %d\n", strstr(dlerror(), "THIRD") != NULL);
 }
 
+/* A namespace of its own has libraries of its own. The last handle stays open:
+   ld.so does not unload a libc safely where threads run. */
+static void spaces(void) {
+  void *const own = dlmopen(LM_ID_NEWLM, "plugins/counts.so", RTLD_NOW);
+  void *const plain = dlmopen(LM_ID_BASE, "plugins/counts.so", RTLD_NOW);
+  Lmid_t space = 0;
+  if (!own || !plain) {
+    SAY("no space: %s\n", dlerror());
+    return;
+  }
+  SAY("space: %d", plain == open_it("plugins/counts.so", RTLD_NOW));
+  for (int i = 0; i < 3; i++) {
+    SAY(" %d", call(own, "counts_next"));
+    MPI_Barrier(MPI_COMM_WORLD);
+  }
+  SAY(" %d", call(plain, "counts_next"));
+  SAY(" %d", dlvsym(own, "counts_next", "NONE") == NULL);
+  SAY(" %d", dlinfo(own, RTLD_DI_LMID, &space));
+  SAY(" %d", space != LM_ID_BASE);
+  SAY(" %d", dlmopen(space, "plugins/counts.so", RTLD_NOW) == own);
+  SAY(" %d", dlsym(own, "nothing") == NULL);
+  const char *const why = dlerror();
+  SAY(" %d", why && strstr(why, "nothing"));
+  SAY(" %d", dlclose(own));
+  SAY(" %d\n", call(own, "counts_next"));
+}
+
 static void deep(void) {
   int *(*const f)(void) = (int *(*)(void))find(
       open_it("plugins/deep.so", RTLD_NOW | RTLD_DEEPBIND), "deep_value");
@@ -234,6 +261,7 @@ int main(int argc, char **argv) {
   ask(plain);
   next(wrap);
   versions();
+  spaces();
   deep();
   kept();
   two_threads();

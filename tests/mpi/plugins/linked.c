@@ -1,5 +1,6 @@
 /* Opens linking.c in each way that it was compiled in: functions that are
-   chosen are the rank's own, and thread-local data is a thread's own. */
+   chosen are the rank's own, and thread-local data is a thread's own, which
+   begins with the rank's own addresses. */
 #include <mpi.h>
 
 #include <dlfcn.h>
@@ -7,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-typedef void step_fn(int by, int to[6]);
+typedef void step_fn(int by, int to[7]);
 
 static int rank;
 static char out[8192];
@@ -22,12 +23,12 @@ static void *find(void *handle, const char *name) {
 }
 
 static void step(void *handle, int by) {
-  int to[6];
+  int to[7];
   step_fn *f;
   void *const address = find(handle, "linking_step");
   memcpy(&f, &address, sizeof(f));
   f(by, to);
-  for (int i = 0; i < 6; i++) {
+  for (int i = 0; i < 7; i++) {
     snprintf(out + strlen(out), sizeof(out) - strlen(out), " %d", to[i]);
   }
   snprintf(out + strlen(out), sizeof(out) - strlen(out), ", %d\n",

@@ -11,6 +11,7 @@ static THREAD int hidden = 7;
 static THREAD int zero[10];
 
 static int state = 1;
+static THREAD int *volatile place = &state;
 
 static int twice(int n) {
   return 2 * n + state++;
@@ -33,7 +34,7 @@ static int (*choose_hidden(void))(int) {
 
 static int (*const pointers[])(int) = {linking_chosen, hidden_chosen};
 
-void linking_step(int by, int to[6]) {
+void linking_step(int by, int to[7]) {
   linking_value += by;
   hidden += by;
   zero[by % 10] += by;
@@ -43,4 +44,5 @@ void linking_step(int by, int to[6]) {
   to[3] = linking_chosen(by);
   to[4] = hidden_chosen(by);
   to[5] = pointers[0](by) + pointers[1](by);
+  to[6] = place == &state;
 }

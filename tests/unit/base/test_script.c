@@ -54,7 +54,9 @@ START_TEST(by_env) {
 }
 END_TEST
 
+/* Nor is what was read before. */
 START_TEST(none) {
+  ck_assert(is_script("#!/bin/sh\n"));
   ck_assert(!is_script(""));
   ck_assert(!is_script("# /bin/sh\n"));
   ck_assert(!is_script("#!\n/bin/sh\n"));
@@ -62,6 +64,7 @@ START_TEST(none) {
   ck_assert(!is_script("#!/usr/bin/env\n"));
   ck_assert(!is_script("#!/usr/bin/env -i python3\n"));
   ck_assert(!is_script("#!/usr/bin/env -S\n"));
+  ck_assert(is_script("#!/bin/sh\n"));
   ck_assert(!script_read(&script, "/nowhere/at/all"));
 }
 END_TEST

@@ -2,6 +2,9 @@
 #define _GNU_SOURCE
 #include "context/image/opened_set.h"
 
+#include <errno.h>
+
+#include "check_memory.h"
 #include "opened_check.h"
 
 static struct opened_set set;
@@ -126,6 +129,87 @@ START_TEST(the_program_is_its_copy) {
 }
 END_TEST
 
+/* --- handles that are ld.so's own, each as often as it was opened --- */
+
+static struct opened_set sets[2];
+static struct image images[2];
+static int library[3];
+
+static void begin_spaces(void) {
+  for (int i = 0; i < 2; i++) {
+    sets[i].space = NULL;
+    images[i].opened = &sets[i];
+  }
+}
+
+static void add(int i, int *handle) {
+  ck_assert_int_eq(opened_space_add(&images[i], handle), 0);
+}
+
+static void end_spaces(void) {
+  for (int i = 0; i < 2; i++) {
+    opened_space_end(&images[i]);
+  }
+}
+
+START_TEST(a_vp_knows_its_own) {
+  begin_spaces();
+  add(0, &library[0]);
+  add(0, &library[1]);
+  add(1, &library[2]);
+  ck_assert(opened_space_has(&images[0], &library[0]));
+  ck_assert(opened_space_has(&images[0], &library[1]));
+  ck_assert(!opened_space_has(&images[0], &library[2]));
+  ck_assert(!opened_space_has(&images[1], &library[0]));
+  ck_assert(!opened_space_has(&images[0], NULL));
+  end_spaces();
+}
+END_TEST
+
+START_TEST(it_is_closed_as_often_as_it_was_opened) {
+  begin_spaces();
+  add(0, &library[0]);
+  add(0, &library[1]);
+  add(0, &library[0]);
+  opened_space_drop(&images[0], &library[0]);
+  ck_assert(opened_space_has(&images[0], &library[0]));
+  opened_space_drop(&images[0], &library[0]);
+  ck_assert(!opened_space_has(&images[0], &library[0]));
+  opened_space_drop(&images[0], &library[0]);
+  ck_assert(opened_space_has(&images[0], &library[1]));
+  end_spaces();
+}
+END_TEST
+
+START_TEST(all_are_forgotten_at_the_end) {
+  begin_spaces();
+  add(0, &library[0]);
+  add(0, &library[2]);
+  add(0, &library[0]);
+  add(1, &library[0]);
+  opened_space_end(&images[0]);
+  ck_assert(!opened_space_has(&images[0], &library[0]));
+  ck_assert(!opened_space_has(&images[0], &library[2]));
+  ck_assert(opened_space_has(&images[1], &library[0]));
+  end_spaces();
+}
+END_TEST
+
+START_TEST(memory_may_be_short) {
+  begin_spaces();
+  const long live = atomic_load(&check_memory.live);
+  add(0, &library[0]);
+  memory_for(0);
+  const int code = opened_space_add(&images[0], &library[1]);
+  memory_again();
+  ck_assert_int_eq(code, ENOMEM);
+  ck_assert(!opened_space_has(&images[0], &library[1]));
+  end_spaces();
+  ck_assert_int_eq(atomic_load(&check_memory.live), live);
+  end_spaces();
+}
+END_TEST
+
 int main(void) {
   const TTest *const tests[] = {they_are_in_order,
                                 handles_are_known,
@@ -133,6 +217,10 @@ int main(void) {
                                 each_has_its_own_places,
                                 what_is_shared_is_where_it_is,
                                 the_program_is_its_copy,
+                                a_vp_knows_its_own,
+                                it_is_closed_as_often_as_it_was_opened,
+                                all_are_forgotten_at_the_end,
+                                memory_may_be_short,
                                 NULL};
   return opened_check_main("opened_set", tests);
 }

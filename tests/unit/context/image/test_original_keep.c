@@ -150,8 +150,8 @@ START_TEST(a_file_that_was_replaced_is_refused) {
 }
 END_TEST
 
-/* The dynamic section of the file is not where ld.so finds it in memory. */
-static void bend(const char *path) {
+/* Reads the header of the dynamic section, and changes it. */
+static void change_dynamic(const char *path, void (*change)(Elf64_Phdr *p)) {
   FILE *const f = fopen(path, "r+b");
   Elf64_Ehdr h;
   Elf64_Phdr p;
@@ -163,17 +163,35 @@ static void bend(const char *path) {
     ck_assert_uint_eq(fread(&p, sizeof(p), 1, f), 1);
     at += (long)sizeof(p);
   } while (p.p_type != PT_DYNAMIC);
-  p.p_offset += sizeof(Elf64_Dyn);
+  change(&p);
   ck_assert_int_eq(fseek(f, at - (long)sizeof(p), SEEK_SET), 0);
   ck_assert_uint_eq(fwrite(&p, sizeof(p), 1, f), 1);
   ck_assert_int_eq(fclose(f), 0);
 }
 
+/* It is not where ld.so finds it in memory. */
+static void bend(Elf64_Phdr *p) {
+  p->p_offset += sizeof(Elf64_Dyn);
+}
+
+static void stretch(Elf64_Phdr *p) {
+  p->p_memsz = UINT64_C(1) << 62;
+}
+
 START_TEST(a_file_that_says_two_things_is_refused) {
-  bend(in_dir("libinner.so"));
+  change_dynamic(in_dir("libinner.so"), bend);
   const int *const value = load("libinner.so", "value");
   ck_assert_int_eq(code, EINVAL);
   ck_assert_str_eq(error.text, "its file is damaged");
+  expect_refused(value);
+}
+END_TEST
+
+START_TEST(a_dynamic_section_without_an_end_is_refused) {
+  change_dynamic(in_dir("libinner.so"), stretch);
+  const int *const value = load("libinner.so", "value");
+  ck_assert_int_eq(code, ENOEXEC);
+  ck_assert_ptr_nonnull(strstr(error.text, "it is damaged"));
   expect_refused(value);
 }
 END_TEST
@@ -301,6 +319,7 @@ int main(void) {
                                 they_are_relocated_anew_with_small_tables,
                                 a_file_that_was_replaced_is_refused,
                                 a_file_that_says_two_things_is_refused,
+                                a_dynamic_section_without_an_end_is_refused,
                                 symbols_and_their_names_lie_in_the_file,
                                 a_size_without_an_array_is_nothing,
                                 a_file_that_is_gone_is_refused,
