@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Merges sorted sequences of records with a comparison that the compiler
 // inlines: pairs of them, through short buffers that stay in the cache, and
 // where there are more than 16 sequences, groups of those by trees of losers

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Records as bytes: copies, and space for some; and what loops without branches
 // need.
 #ifndef PEMS_DETAIL_PLACE_HPP
