@@ -444,7 +444,7 @@ int checkpoint_open_shelf(struct job_setup *job, int argc, char **argv) {
   if (!job->options.checkpoint) {
     return 0;
   }
-  char *const hosts = checkpoint_hosts();
+  char *const hosts = checkpoint_about_hosts();
   int code = open_same_shelf(job);
   code = code ? code
               : checkpoint_about(&all.manifest, job->options.v, hosts, argc,

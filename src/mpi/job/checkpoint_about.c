@@ -31,7 +31,7 @@ static bool is_first(const uint64_t *all, int process) {
   return q == process;
 }
 
-char *checkpoint_hosts(void) {
+char *checkpoint_about_hosts(void) {
   uint64_t mine[WORDS] = {0};
   const size_t n = (size_t)net_size();
   uint64_t *const all = need_zalloc(n, sizeof(mine), "checkpoint");

@@ -6,7 +6,7 @@
 
 /* The hosts of all processes, each once: "a, b"; for native_free. Collective.
  */
-char *checkpoint_hosts(void);
+char *checkpoint_about_hosts(void);
 
 /* Fills *m in for a job of v ranks, whose hosts these are; the arguments stay
    the caller's, or are those of the checkpoint from which the job goes on. 0,

@@ -49,7 +49,7 @@ START_TEST(each_host_is_named_once) {
   char own[256] = "", all[600];
   gethostname(own, sizeof(own) - 1);
   size = 1;
-  char *names = checkpoint_hosts();
+  char *names = checkpoint_about_hosts();
   ck_assert_str_eq(names, own);
   native_free(names);
   size = MOST;
@@ -57,7 +57,7 @@ START_TEST(each_host_is_named_once) {
   host[2] = "node2";
   host[3] = "node";
   snprintf(all, sizeof(all), "%s, node, node2", own);
-  names = checkpoint_hosts();
+  names = checkpoint_about_hosts();
   ck_assert_str_eq(names, all);
   native_free(names);
 }
