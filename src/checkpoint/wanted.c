@@ -12,10 +12,10 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { STEP_MS = 20, PATIENCE_MS = 60000 };
+enum { STEP_MS = 20, PATIENCE_MS = 60000, ROOM = PATH_MAX + 8 };
 
-static void name(const char *dir, char path[PATH_MAX]) {
-  (void)snprintf(path, PATH_MAX, "%s/wanted", dir);
+static void name(const char *dir, char path[ROOM]) {
+  (void)snprintf(path, ROOM, "%s/wanted", dir);
 }
 
 static int nobody(const char *dir, struct pems_error *error) {
@@ -43,7 +43,7 @@ static int await(const char *dir, const char *path, struct pems_error *error) {
 }
 
 int wanted_ask(const char *dir, struct pems_error *error) {
-  char full[PATH_MAX], path[PATH_MAX];
+  char full[PATH_MAX], path[ROOM];
   if (!realpath(dir, full)) {
     return failure(error, errno, "checkpoint: %s: %s", dir, strerror(errno));
   }
@@ -60,7 +60,7 @@ int wanted_ask(const char *dir, struct pems_error *error) {
 }
 
 bool wanted_take(const char *dir) {
-  char path[PATH_MAX];
+  char path[ROOM];
   name(dir, path);
   return unlink(path) == 0;
 }
