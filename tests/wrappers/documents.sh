@@ -233,6 +233,7 @@ else
 fi
 runs $how/slurm.md '#!/bin/sh' 's/-n 512/-n 16/' && says '^rank 15'
 printf 'a,3\nb,12\n' >fresh/sales.csv
+left $how/sort.md "python3 -c 'import sys, pyarrow" 'pyarrow is of PyPI'
 runs $how/sort.md 'ln -s' &&
   [ "$(head -n 1 out)" = b,12 ] || fail "$how/sort.md: xsort does not sort"
 
