@@ -134,7 +134,7 @@ bool coll_fold_wants_result(const struct coll *coll,
 /* A short vector is one chunk: between processes, in no more than they combine
    well at once, however much memory there is. */
 bool coll_fold_is_short(const struct coll_fold_part *p) {
-  enum { AT_ONCE = 256 << 10 };
+  enum { AT_ONCE = 1 << 20 };
   ptrdiff_t origin;
   const size_t room = coll_small(vps.plan.v_local, 2);
   const size_t most = net_size() > 1 ? bits_min(room, AT_ONCE) : room;
