@@ -238,14 +238,22 @@ void coll_network_end_locked(struct coll *coll) {
   free_if_over_locked(coll);
 }
 
+/* What is kept for calls to come makes room for those that are there. */
+static void count_in(size_t n, size_t limit) {
+  while (!memory_used_take(MEMORY_PACKED, n, limit)) {
+    if (coll_memory_kept() == 0) {
+      memory_used_add(MEMORY_PACKED, n);
+      return;
+    }
+    coll_memory_drop();
+  }
+}
+
 bool coll_reserve_locked(struct coll *coll, struct vp *vp, size_t n,
                          enum coll_room room) {
   /* The oldest call of a team may always go beyond the share: if it waited for
      others, they might wait for it, too. */
   const size_t limit = memory_plan_bytes(&vps.plan.memory, MEMORY_PACKED);
-  if (colls.reserved + n + coll_memory_kept() > limit) {
-    coll_memory_drop();
-  }
   while (room != COLL_TAKE && colls.reserved + n > limit &&
          (room == COLL_SPARE || !is_oldest(coll, room == COLL_WAIT))) {
     if (room != COLL_WAIT) {
@@ -254,7 +262,7 @@ bool coll_reserve_locked(struct coll *coll, struct vp *vp, size_t n,
     run_queue_wait_locked(vp, &colls.for_room, coll->name);
   }
   colls.reserved += n;
-  memory_used_add(MEMORY_PACKED, n);
+  count_in(n, limit);
   coll->buffer_size += n;
   return true;
 }

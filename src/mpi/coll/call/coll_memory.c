@@ -27,16 +27,16 @@ static void count_out(size_t size) {
   memory_used_sub(MEMORY_PACKED, size);
 }
 
-/* Is there room for so much more? It counts from now on. */
+/* Is there room for so much more, beside what calls have? It counts from now
+   on. */
 static bool count_in(size_t size) {
-  const uint64_t most =
-      memory_plan_bytes(&vps.plan.memory, MEMORY_PACKED) / PART;
-  if (atomic_fetch_add(&kept.bytes, size) + size > most) {
-    atomic_fetch_sub(&kept.bytes, size);
-    return false;
+  const uint64_t share = memory_plan_bytes(&vps.plan.memory, MEMORY_PACKED);
+  if (atomic_fetch_add(&kept.bytes, size) + size <= share / PART &&
+      memory_used_take(MEMORY_PACKED, size, share)) {
+    return true;
   }
-  memory_used_add(MEMORY_PACKED, size);
-  return true;
+  atomic_fetch_sub(&kept.bytes, size);
+  return false;
 }
 
 static void keep(struct block *b) {

@@ -62,6 +62,22 @@ START_TEST(test_other_lengths) {
 }
 END_TEST
 
+/* Calls that are there come first. */
+START_TEST(test_nothing_is_kept_where_calls_have_all) {
+  begin(UINT64_C(64) << 20);
+  const size_t n = share / 8;
+  memory_used_add(MEMORY_PACKED, share - n + 1);
+  coll_memory_give(coll_memory_take(n, "test"));
+  ck_assert_uint_eq(coll_memory_kept(), 0);
+  ck_assert_uint_eq(memory_used_now(MEMORY_PACKED), share - n + 1);
+  memory_used_sub(MEMORY_PACKED, 1);
+  coll_memory_give(coll_memory_take(n, "test"));
+  ck_assert_uint_eq(coll_memory_kept(), n);
+  coll_memory_drop();
+  memory_used_sub(MEMORY_PACKED, share - n);
+}
+END_TEST
+
 START_TEST(test_bounds) {
   enum { MANY = 100, LONG = 1 << 16 };
   void *all[MANY];
@@ -92,6 +108,7 @@ int main(void) {
   TCase *const t = tcase_create("coll_memory");
   tcase_add_test(t, test_the_same_again);
   tcase_add_test(t, test_other_lengths);
+  tcase_add_test(t, test_nothing_is_kept_where_calls_have_all);
   tcase_add_test(t, test_bounds);
   suite_add_tcase(s, t);
   return check_run(s);
