@@ -487,11 +487,9 @@ int dlfcn_save(const struct vp *vp, struct checkpoint_out *o,
   return code;
 }
 
-int dlfcn_load(struct vp *vp, struct checkpoint_in *in,
-               struct pems_error *error) {
+int dlfcn_load(struct checkpoint_in *in, struct pems_error *error) {
   void *bytes = NULL;
   size_t n = 0;
-  (void)vp;
   const int code = checkpoint_take(in, CHECKPOINT_LIBRARIES, &bytes, &n, error);
   had = (struct parcel){.bytes = bytes, .n = n, .room = n};
   return code;

@@ -29,8 +29,7 @@ int dlfcn_save(const struct vp *vp, struct checkpoint_out *o,
                struct pems_error *error);
 /* Reads it; opens all of it when the VP's heap is there; and ends when what it
    had in memory is. */
-int dlfcn_load(struct vp *vp, struct checkpoint_in *in,
-               struct pems_error *error);
+int dlfcn_load(struct checkpoint_in *in, struct pems_error *error);
 int dlfcn_open_again(struct vp *vp, const char *name, struct pems_error *error);
 void dlfcn_settle(struct vp *vp);
 

@@ -64,7 +64,7 @@ int keep_load(struct vp *vp, struct checkpoint_in *in,
   code = code ? code : descriptors_load(vp, in, error);
   code = code ? code : stdio_load(vp, in, error);
   code = code ? code : file_mappings_load(vp, in, error);
-  return code ? code : dlfcn_load(vp, in, error);
+  return code ? code : dlfcn_load(in, error);
 }
 
 int keep_open_again(struct vp *vp, const char *name, struct pems_error *error) {

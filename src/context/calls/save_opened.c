@@ -123,12 +123,12 @@ bool save_opened_protects_all(const struct context *c) {
   return all;
 }
 
-static void put_id(const struct original *of, struct parcel *to) {
-  char id[ID_SIZE] = "";
-  if (of->file && identity_of_elf(&of->file->elf, id, sizeof(id)) != 0) {
+/* Empty: all ranks share it. */
+static const char *id_of(const struct original *of, char id[ID_SIZE]) {
+  if (!of->file || identity_of_elf(&of->file->elf, id, ID_SIZE) != 0) {
     id[0] = '\0';
   }
-  parcel_put_text(to, id);
+  return id;
 }
 
 static int index_of(const struct context *c, const struct original *of) {
@@ -143,8 +143,9 @@ static int index_of(const struct context *c, const struct original *of) {
 
 static void put_one(const struct context *c, const struct opened *o,
                     struct parcel *to) {
+  char id[ID_SIZE];
   parcel_put_text(to, o->of->map->l_name);
-  put_id(o->of, to);
+  parcel_put_text(to, id_of(o->of, id));
   parcel_put_number(to, o->of->kind);
   parcel_put_number(to, index_of(c, o->root));
   parcel_put_number(to, o->opens);
@@ -267,7 +268,7 @@ static int open_roots(struct all_saved *all, struct pems_error *error) {
 }
 
 static int find_one(struct saved *s, struct pems_error *error) {
-  char id[ID_SIZE] = "";
+  char id[ID_SIZE];
   s->of = original_by_path(s->path);
   if (!s->of) {
     return failure(error, ENOENT,
@@ -282,10 +283,7 @@ static int find_one(struct saved *s, struct pems_error *error) {
         "give the same --pems-shared",
         s->path);
   }
-  if (s->of->file) {
-    (void)identity_of_elf(&s->of->file->elf, id, sizeof(id));
-  }
-  return strcmp(id, s->id) == 0
+  return strcmp(id_of(s->of, id), s->id) == 0
              ? 0
              : failure(error, EINVAL,
                        "restart: a library that was open: %s: its file is "

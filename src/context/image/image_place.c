@@ -18,12 +18,17 @@ static struct {
   struct holes holes;
 } places;
 
-static size_t size_of(const struct image_file *f) {
+uint64_t image_place_align(const struct image_file *f) {
   uint64_t align = f->page;
   for (int i = 0; i < f->elf.nsegments; i++) {
     const Elf64_Phdr *const p = &f->elf.segment[i];
     align = p->p_type == PT_LOAD && p->p_align > align ? p->p_align : align;
   }
+  return align;
+}
+
+static size_t size_of(const struct image_file *f) {
+  const uint64_t align = image_place_align(f);
   /* ld.so cuts what is aligned out of something larger. */
   return f->high - f->low + (align > f->page ? align : 0);
 }

@@ -6,6 +6,8 @@
 
 #include "context/image/image.h"
 
+/* What ld.so aligns a copy of f to: a page, or more. */
+uint64_t image_place_align(const struct image_file *f);
 /* Bytes that a copy of the program in f takes, with its libraries. */
 size_t image_place_size(const struct image_file *f);
 

@@ -1,5 +1,6 @@
 #include "context/image/opened_set.h"
 
+#include "context/image/image_place.h"
 #include "context/image/original.h"
 #include "os/bits.h"
 #include "os/native.h"
@@ -34,17 +35,6 @@ struct opened *opened_by_handle(const struct image *img, const void *handle) {
   return NULL;
 }
 
-/* Of what ld.so maps, and of what it may cut from that. */
-static size_t size_at(const struct image_file *f, size_t *align) {
-  enum { LEAST = 1 << 16 };
-  *align = LEAST;
-  for (int i = 0; i < f->elf.nsegments; i++) {
-    const Elf64_Phdr *const p = &f->elf.segment[i];
-    *align = p->p_type == PT_LOAD && p->p_align > *align ? p->p_align : *align;
-  }
-  return f->high - f->low + (*align > LEAST ? *align : 0);
-}
-
 /* The first one that overlaps [at, at + n). */
 static const struct opened *in_the_way(const struct opened_set *set, char *at,
                                        size_t n) {
@@ -59,17 +49,20 @@ static const struct opened *in_the_way(const struct opened_set *set, char *at,
 
 char *opened_set_place(const struct opened_set *set,
                        const struct image_file *f) {
-  size_t align;
-  const size_t n = size_at(f, &align);
+  enum { APART = 1 << 16 };
+  const uint64_t align = image_place_align(f);
+  const size_t n = image_place_size(f);
   char *at = set->host.place;
   const struct opened *other = NULL;
+  if (!at) {
+    return NULL;
+  }
   do {
     at = other ? other->img.text + other->img.text_len : at;
-    at = (char *)bits_align_up((uintptr_t)at, align);
+    at = (char *)bits_align_up((uintptr_t)at, align > APART ? align : APART);
     other = in_the_way(set, at, n);
   } while (other);
-  return set->host.place && at + n <= set->host.place + set->host.room ? at
-                                                                       : NULL;
+  return at + n <= set->host.place + set->host.room ? at : NULL;
 }
 
 void opened_set_append(struct opened_set *set, struct opened *o) {

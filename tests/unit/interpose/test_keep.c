@@ -132,8 +132,8 @@ int dlfcn_save(const struct vp *vp, struct checkpoint_out *o,
   (void)vp, (void)o, (void)e;
   return call('o');
 }
-int dlfcn_load(struct vp *vp, struct checkpoint_in *in, struct pems_error *e) {
-  (void)vp, (void)in, (void)e;
+int dlfcn_load(struct checkpoint_in *in, struct pems_error *e) {
+  (void)in, (void)e;
   return call('o');
 }
 int dlfcn_open_again(struct vp *vp, const char *name, struct pems_error *e) {
