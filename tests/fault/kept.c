@@ -29,6 +29,8 @@
 #include <unistd.h>
 #include <wchar.h>
 
+#include "hold.h"
+
 static int rank, size;
 static const char *dir, *kind = "";
 static volatile sig_atomic_t signals;
@@ -270,14 +272,6 @@ static void add_apart(void) {
   there.uc_link = &here;
   makecontext(&there, add, 0);
   swapcontext(&here, &there);
-}
-
-static void stop_before(int s, const char *hold) {
-  char name[4096];
-  snprintf(name, sizeof(name), "%s.%d", hold, s);
-  while (access(name, F_OK) == 0) {
-    usleep(10000);
-  }
 }
 
 static void end(void) {

@@ -15,6 +15,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "hold.h"
+
 typedef long work(long);
 
 static int rank;
@@ -96,14 +98,6 @@ static long look(int s) {
     sum += function(self, "add_seven")(s);
   }
   return sum;
-}
-
-static void stop_before(int s, const char *hold) {
-  char name[4096];
-  snprintf(name, sizeof(name), "%s.%d", hold, s);
-  while (access(name, F_OK) == 0) {
-    usleep(10000);
-  }
 }
 
 int main(int argc, char **argv) {
