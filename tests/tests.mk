@@ -93,6 +93,7 @@ MPI_TESTS = \
   tests/mpi/large_counts_files.c \
   tests/mpi/large_counts_more.c \
   tests/mpi/library.sh \
+  tests/mpi/library_state.sh \
   tests/mpi/plugins.sh \
   tests/mpi/malloc_mix.c \
   tests/mpi/mappings.c \

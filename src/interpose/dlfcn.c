@@ -104,7 +104,7 @@ static void run_new(void) {
       return;
     }
     opened_begin(image(), o);
-    opened_construct(o, self.vp->argc, self.vp->argv, environ);
+    opened_construct(o, self.vp->argc, self.vp->argv, self.vp->envp);
   }
 }
 

@@ -11,6 +11,7 @@
 #include <errno.h>
 #include <locale.h>
 #include <stdbool.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <wchar.h>
@@ -34,6 +35,20 @@ EXPORT char *setlocale(int category, const char *locale) {
   }
   self_leave();
   return is;
+}
+
+/* Called from the copy of a rank: here the process's functions are meant. */
+EXPORT void pems_process_environment(const char *entry) {
+  const size_t n = strcspn(entry, "=");
+  char *const name = native_alloc(n + 1);
+  self_enter();
+  if (name) {
+    memcpy(name, entry, n);
+    name[n] = '\0';
+    (void)(entry[n] ? setenv(name, entry + n + 1, 1) : unsetenv(name));
+  }
+  self_leave();
+  native_free(name);
 }
 
 /* The first of these reads the file of the time zone. */

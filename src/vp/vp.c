@@ -31,7 +31,6 @@
 #include <unistd.h>
 
 static pid_t job_pid;
-static char **job_envp;
 static pthread_key_t end_key;
 static const struct vp_interposer *interposer;
 
@@ -109,11 +108,10 @@ _Noreturn void vp_end_child(int status) {
    there on only `self` tells which VP it is. */
 static __attribute__((noinline)) void begin_program(void) {
   struct vp *vp = self.vp;
-  char **const envp = vp->envp ? vp->envp : job_envp;
   vp->destruct = true;
-  image_construct(&vp->context->image, vp->argc, vp->argv, envp);
+  image_construct(&vp->context->image, vp->argc, vp->argv, vp->envp);
   const int status =
-      image_main(&vp->context->image, vp->argc, vp->argv, envp) & 0xff;
+      image_main(&vp->context->image, vp->argc, vp->argv, vp->envp) & 0xff;
   self.vp->status = status;
 }
 
@@ -315,14 +313,13 @@ static bool may_grow(void) {
   return c && c->image.stack.len && !traced_is();
 }
 
-int vps_run(char **envp, const char *dir, const struct vp_interposer *with) {
+int vps_run(const char *dir, const struct vp_interposer *with) {
   const int own = vps.n - vps.dormant;
   int status = 0;
   interposer = with;
   pthread_atfork(before_fork, fork_parent, in_child);
   interposer->install();
   job_pid = getpid();
-  job_envp = envp;
   pthread_key_create(&end_key, vp_end);
   dispatch_create(vps.item, vps.n, vps.plan.k, vps.policy);
   stacks_start(dir, vps.n, may_grow());

@@ -76,7 +76,7 @@ struct vp {
   /* Its program's own: */
   int argc;
   char **argv;
-  char **envp;
+  char **envp;        /* until it is changed; perhaps that of all */
   sigjmp_buf leave;   /* where exit() goes */
   sigjmp_buf outside; /* and where its program ends, in this process */
   char *stack_begin;  /* end of its program's frames */
@@ -184,7 +184,7 @@ struct vp_interposer {
 /* Starts the thread of every VP that is not dormant, waits until all have ended
    and no dormant one can start any more, and returns the status of the first
    (by rank) that was not zero. In `dir` is room for their stacks. */
-int vps_run(char **envp, const char *dir, const struct vp_interposer *with);
+int vps_run(const char *dir, const struct vp_interposer *with);
 
 /* Do threads of programs that have ended still run? They use their contexts. */
 bool vps_left_threads(void);

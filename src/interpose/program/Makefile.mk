@@ -11,6 +11,10 @@ libpems_private_a_SOURCES += \
   src/interpose/program/stdout.c \
   src/interpose/program/strtok.c
 
+libpems_private_a_AR = $(SHELL) $(srcdir)/src/interpose/program/weaken.sh \
+  "$(NM)" "$(OBJCOPY)" "$(AR)" $(ARFLAGS)
+EXTRA_DIST += src/interpose/program/weaken.sh
+
 libpems_start_a_SOURCES += \
   src/interpose/program/start.c
 EXTRA_DIST += src/interpose/program/README.md

@@ -1,6 +1,7 @@
 /* The environment of this copy: `environ` starts as the array the VP was given
    and is copied before it is first changed, so no change is seen elsewhere.
-   What libc itself reads (TZ, LANG, ...) stays the process's. */
+   What libc itself reads (TZ, LANG, ...) becomes the process's as well. An
+   array that grew is never freed: who walks through `environ` takes no lock. */
 #define _GNU_SOURCE
 #include "interpose/program/private.h"
 
@@ -15,11 +16,17 @@ char **environ;
 extern char **__environ __attribute__((alias("environ")));
 extern char **_environ __attribute__((alias("environ")));
 
+/* The runtime's: sets "name=value" in the environment that libc itself looks
+   at, or takes "name" out of it. */
+void pems_process_environment(const char *entry) __attribute__((weak));
+
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static char **owned;      /* the array that we may change and free */
+static char **owned;      /* the array that we may change */
 static size_t owned_size; /* entries it has room for, with its NULL */
+static bool is_ranks;     /* not that of the process, the first copy's */
 
 void pems_private_environment_begin(char **envp) {
+  is_ranks = true;
   environ = envp;
 }
 
@@ -59,7 +66,6 @@ static int own(void) {
     memcpy(copy, environ, n * sizeof(*copy));
   }
   copy[n] = NULL;
-  free(owned);
   owned = environ = copy;
   owned_size = size;
   return 0;
@@ -79,6 +85,20 @@ static int place(char *entry, size_t name_len) {
     environ[n + 1] = NULL;
   }
   return 0;
+}
+
+/* Does libc look at it, when it sets its zone or locale from the environment?
+ */
+static bool is_read_by_libc(const char *name) {
+  return strncmp(name, "TZ", 2) == 0 || strncmp(name, "LC_", 3) == 0 ||
+         strncmp(name, "LANG", 4) == 0 || strncmp(name, "LOCPATH", 7) == 0;
+}
+
+/* An entry without a value takes the variable away. */
+static void tell_libc(const char *entry) {
+  if (is_ranks && pems_process_environment && is_read_by_libc(entry)) {
+    pems_process_environment(entry);
+  }
 }
 
 static bool is_name(const char *name) {
@@ -136,7 +156,9 @@ int setenv(const char *name, const char *value, int replace) {
       memcpy(entry + name_len + 1, value, value_len + 1);
       rc = place(entry, name_len);
     }
-    if (rc != 0) {
+    if (rc == 0) {
+      tell_libc(entry);
+    } else {
       free(entry);
     }
   }
@@ -150,6 +172,7 @@ int unsetenv(const char *name) {
   }
   pthread_mutex_lock(&lock);
   drop(name, strlen(name));
+  tell_libc(name);
   pthread_mutex_unlock(&lock);
   return 0;
 }
@@ -161,13 +184,15 @@ int putenv(char *entry) {
   }
   pthread_mutex_lock(&lock);
   const int rc = place(entry, (size_t)(equals - entry));
+  if (rc == 0) {
+    tell_libc(entry);
+  }
   pthread_mutex_unlock(&lock);
   return rc;
 }
 
 int clearenv(void) {
   pthread_mutex_lock(&lock);
-  free(owned);
   owned = environ = NULL;
   owned_size = 0;
   pthread_mutex_unlock(&lock);

@@ -1,6 +1,7 @@
-/* Hooks between start.c and the private replacements of libc's hidden state.
-   A program holds only the replacements that it uses, so all are weak. Not
-   hidden, for gold finds hidden weak symbols that nobody defines. */
+/* Hooks between start.c, the private replacements of libc's hidden state, and
+   the runtime. A program may have its own functions in place of some of them,
+   so all are weak. Not hidden, for gold finds hidden weak symbols that nobody
+   defines. */
 #ifndef PEMS_INTERPOSE_PROGRAM_PRIVATE_H
 #define PEMS_INTERPOSE_PROGRAM_PRIVATE_H
 

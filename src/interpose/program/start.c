@@ -8,8 +8,13 @@
 #include <dlfcn.h>
 #include <elf.h>
 #include <link.h>
+#include <search.h>
 #include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
+#include <time.h>
 #include <unistd.h>
 
 #ifndef PEMS_INTERP
@@ -142,6 +147,14 @@ void pems_start_c(uintptr_t *stack, void (*rtld_fini)(void)) {
                     NULL, rtld_fini, stack);
   __builtin_trap();
 }
+
+/* One function of each source: what libraries use of them is not known, for
+   they may be opened at run time. */
+static const void *const replaced[] __attribute__((used)) = {
+    (void *)getenv,  (void *)execv,     (void *)random, (void *)drand48,
+    (void *)strtok,  (void *)localtime, (void *)getopt, (void *)hsearch,
+    (void *)setvbuf, (void *)&stdout,
+};
 
 static void begin(char **envp) {
   if (pems_private_environment_begin) {

@@ -28,23 +28,29 @@ int job_load_open(struct job_setup *job) {
          original_start(job->program, &job->error);
 }
 
-static char **copy_arguments(int argc, char **argv) {
-  char **copy = need_zalloc(argc + 1, sizeof(*copy), "arguments");
-  for (int i = 0; i < argc; i++) {
-    const size_t n = strlen(argv[i]) + 1;
-    copy[i] = memcpy(need_alloc(n, "arguments"), argv[i], n);
+static size_t count(char *const *words) {
+  size_t n = 0;
+  while (words[n]) {
+    n++;
+  }
+  return n;
+}
+
+static char **copy_words(char *const *words, const char *what) {
+  const size_t n = count(words);
+  char **copy = need_zalloc(n + 1, sizeof(*copy), what);
+  for (size_t i = 0; i < n; i++) {
+    const size_t size = strlen(words[i]) + 1;
+    copy[i] = memcpy(need_alloc(size, what), words[i], size);
   }
   return copy;
 }
 
 /* Where the rank may have to find them in another process. */
 static char **keep(struct context *c, char *const *words) {
-  int n = 0;
-  while (words[n]) {
-    n++;
-  }
-  char **const copy = context_alloc(c, ((size_t)n + 1) * sizeof(*copy), 16);
-  for (int i = 0; copy && i <= n; i++) {
+  const size_t n = count(words);
+  char **const copy = context_alloc(c, (n + 1) * sizeof(*copy), 16);
+  for (size_t i = 0; copy && i <= n; i++) {
     const size_t size = words[i] ? strlen(words[i]) + 1 : 0;
     copy[i] = words[i] ? context_alloc(c, size, 1) : NULL;
     if (words[i] && !copy[i]) {
@@ -84,8 +90,8 @@ static int begin_opening(const struct job_setup *job, struct vp *vp,
                      job->fixed ? (void *)place : NULL, room);
 }
 
-static int load_one(struct job_setup *job, struct vp *vp, int argc,
-                    char **argv) {
+static int load_one(struct job_setup *job, struct vp *vp, int argc, char **argv,
+                    char **envp) {
   struct image image;
   char dir[PATH_MAX];
   choice_first_dir(job->options.disk, dir, sizeof(dir));
@@ -98,7 +104,8 @@ static int load_one(struct job_setup *job, struct vp *vp, int argc,
   }
   vp->context = context_get(vp->index);
   vp->argc = argc;
-  vp->argv = copy_arguments(argc, argv);
+  vp->argv = copy_words(argv, "arguments");
+  vp->envp = envp;
   int bad = context_adopt(vp->context, &image, vp->rank, &job->error);
   bad = bad || !job->fixed ? bad : keep_words(vp, argv, &job->error);
   if (bad) {
@@ -112,6 +119,8 @@ static int load_one(struct job_setup *job, struct vp *vp, int argc,
 
 int job_load_all(struct job_setup *job, int argc, char **argv) {
   vps.item = need_zalloc(vps.n, sizeof(*vps.item), "virtual processors");
+  /* libc frees the array that it has now when MPI adds to it. */
+  char **const envp = copy_words(environ, "environment");
   int code = job->fixed ? image_places_begin(job->program, CONTEXTS_PLACE,
                                              vps.plan.v, &job->error)
                         : 0;
@@ -120,7 +129,7 @@ int job_load_all(struct job_setup *job, int argc, char **argv) {
     vp->index = i;
     vp->rank = vp_rank(i);
     vp->dormant = i >= vps.n - vps.dormant;
-    code = load_one(job, vp, argc, argv);
+    code = load_one(job, vp, argc, argv, envp);
   }
   image_places_end();
   return code;

@@ -226,9 +226,9 @@ static int check_mapped(struct job_setup *job) {
   return first < 0 ? 0 : MSG_FAILED;
 }
 
-static void prepare(struct job_setup *job, int *argc, char **argv,
-                    char **envp) {
-  job_agree(job, options_parse(&job->options, argc, argv, envp, &job->error));
+static void prepare(struct job_setup *job, int *argc, char **argv) {
+  job_agree(job,
+            options_parse(&job->options, argc, argv, environ, &job->error));
   job_agree(job, restart_check(job));
   job_agree(job, options_keep_places(&job->options, &job->error));
   job_agree(job, check_report(job));
@@ -321,7 +321,7 @@ __attribute__((visibility("default"))) int pems_main(int argc, char **argv,
   msg_set_first(net_first_to_fail, net_failure_told);
   image_on_copy(keeper_note_file);
   attach_em();
-  prepare(&job, &argc, argv, envp);
+  prepare(&job, &argc, argv);
   comm_error_install();
   ranks_create();
   check_buffers_on = job.options.check;
@@ -334,7 +334,7 @@ __attribute__((visibility("default"))) int pems_main(int argc, char **argv,
   progress_start(job.options.progress && net_rank() == 0);
   mapped_watch(job.disks);
   deadlock_watch();
-  int status = vps_run(envp, dir, &steps);
+  int status = vps_run(dir, &steps);
   deadlock_watch_end();
   checkpoint_end();
   check_leaks_send();
