@@ -56,6 +56,7 @@ libpemscore_la_SOURCES += \
 UNIT_TESTS += \
   tests/unit/context/image/test_identity \
   tests/unit/context/image/test_image \
+  tests/unit/context/image/test_image_file \
   tests/unit/context/image/test_image_lookup \
   tests/unit/context/image/test_image_place \
   tests/unit/context/image/test_image_shortage \

@@ -189,12 +189,10 @@ static bool is_chosen(const struct image_file *f, const Elf64_Rela *r) {
 
 /* May ld.so run code of it while it loads it? */
 static bool is_run(const struct image_file *f) {
-  for (int t = 0; t < 2; t++) {
-    const struct image_relocations *table = &f->relocations[t];
-    for (size_t i = 0; i < table->n; i++) {
-      if (is_chosen(f, &table->at[i])) {
-        return true;
-      }
+  const Elf64_Rela *r;
+  for (size_t i = 0; (r = image_file_relocation(f, i)); i++) {
+    if (is_chosen(f, r)) {
+      return true;
     }
   }
   return false;

@@ -244,6 +244,14 @@ static int read_relr(struct image_file *f) {
              : -1;
 }
 
+const Elf64_Rela *image_file_relocation(const struct image_file *f, size_t i) {
+  const struct image_relocations *const of_data = &f->relocations[0];
+  const struct image_relocations *const of_calls = &f->relocations[1];
+  return i < of_data->n                 ? &of_data->at[i]
+         : i - of_data->n < of_calls->n ? &of_calls->at[i - of_data->n]
+                                        : NULL;
+}
+
 static int out_of_memory(const char *path, struct pems_error *error) {
   return failure(error, ENOMEM,
                  "out of memory: %s: free memory and run it again", path);
@@ -254,10 +262,9 @@ int image_read_relocations(struct image_file *f, struct pems_error *error) {
   bool bad = read_table(f, &f->relocations[0], DT_RELA, DT_RELASZ) ||
              read_table(f, &f->relocations[1], DT_JMPREL, DT_PLTRELSZ) ||
              read_relr(f);
-  for (int t = 0; t < 2 && !bad; t++) {
-    for (size_t i = 0; i < f->relocations[t].n && !bad; i++) {
-      bad = !in_writable(f, f->relocations[t].at[i].r_offset);
-    }
+  const Elf64_Rela *r;
+  for (size_t i = 0; !bad && (r = image_file_relocation(f, i)); i++) {
+    bad = !in_writable(f, r->r_offset);
   }
   f->symbols = dynamic_value(f, DT_SYMTAB);
   f->names = dynamic_value(f, DT_STRTAB);
@@ -286,12 +293,10 @@ static bool has_symbol(const struct image_file *f, const char *base,
 }
 
 bool image_file_has_symbols(const struct image_file *f, const char *base) {
-  for (int t = 0; t < 2; t++) {
-    for (size_t i = 0; i < f->relocations[t].n; i++) {
-      const Elf64_Rela *r = &f->relocations[t].at[i];
-      if (relocation_is_symbol(r) && !has_symbol(f, base, r)) {
-        return false;
-      }
+  const Elf64_Rela *r;
+  for (size_t i = 0; (r = image_file_relocation(f, i)); i++) {
+    if (relocation_is_symbol(r) && !has_symbol(f, base, r)) {
+      return false;
     }
   }
   return true;

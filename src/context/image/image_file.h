@@ -58,6 +58,9 @@ int image_open_library(struct image_file **f, const char *path,
                        struct pems_error *error);
 /* Reads what is to be relocated. 0 or ENOEXEC. */
 int image_read_relocations(struct image_file *f, struct pems_error *error);
+/* Then: number i of those that have an entry of their own, in the order of the
+   tables; NULL after the last. */
+const Elf64_Rela *image_file_relocation(const struct image_file *f, size_t i);
 
 /* Does each symbol that a relocation names lie in what is loaded of the file,
    and its name to the end? `base`: where that is in memory. */

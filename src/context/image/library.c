@@ -351,16 +351,13 @@ static int bind_one(const struct image *img, const struct image *copy) {
   if (protect(copy, PROT_READ | PROT_WRITE) != 0) {
     return -1;
   }
-  for (int t = 0; t < 2; t++) {
-    const struct image_relocations *table = &f->relocations[t];
-    for (size_t i = 0; i < table->n; i++) {
-      const Elf64_Rela *const r = &table->at[i];
-      if (relocation_is_symbol(r) && img->libraries) {
-        bind_address(img, copy, r);
-      } else if (relocation_is_tls(r) &&
-                 (f->kind == IMAGE_LIBRARY || f->shares_thread_data)) {
-        bind_tls(copy, r);
-      }
+  const Elf64_Rela *r;
+  for (size_t i = 0; (r = image_file_relocation(f, i)); i++) {
+    if (relocation_is_symbol(r) && img->libraries) {
+      bind_address(img, copy, r);
+    } else if (relocation_is_tls(r) &&
+               (f->kind == IMAGE_LIBRARY || f->shares_thread_data)) {
+      bind_tls(copy, r);
     }
   }
   return protect(copy, PROT_READ);

@@ -75,11 +75,10 @@ bool opened_tls_loose(const struct opened *o) {
   enum { MOST = 16 };
   const Elf64_Phdr *const tls = segment_of(o);
   bool loose = !tls || tls->p_align <= MOST;
-  for (int t = 0; o->built && t < 2; t++) {
-    const struct image_relocations *const table = &o->of->file->relocations[t];
-    for (size_t i = 0; i < table->n; i++) {
-      loose = loose && !relocation_is_fixed(&table->at[i]);
-    }
+  const Elf64_Rela *r;
+  for (size_t i = 0; o->built && (r = image_file_relocation(o->of->file, i));
+       i++) {
+    loose = loose && !relocation_is_fixed(r);
   }
   return loose;
 }
@@ -111,12 +110,11 @@ static void copy_words(const struct opened *o, const Elf64_Rela *r) {
 }
 
 void opened_tls_renumber(const struct opened *o) {
-  for (int t = 0; o->built && t < 2; t++) {
-    const struct image_relocations *const table = &o->of->file->relocations[t];
-    for (size_t i = 0; i < table->n; i++) {
-      if (relocation_is_tls(&table->at[i])) {
-        copy_words(o, &table->at[i]);
-      }
+  const Elf64_Rela *r;
+  for (size_t i = 0; o->built && (r = image_file_relocation(o->of->file, i));
+       i++) {
+    if (relocation_is_tls(r)) {
+      copy_words(o, r);
     }
   }
 }

@@ -149,11 +149,9 @@ static int find_words(struct original *o) {
   const size_t most = f->relocations[0].n + f->relocations[1].n + count_relr(f);
   o->word = native_alloc((most + 1) * sizeof(*o->word));
   int rc = o->word ? bind_relr(o) : ENOMEM;
-  for (int t = 0; t < 2; t++) {
-    const struct image_relocations *table = &f->relocations[t];
-    for (size_t i = 0; i < table->n && rc == 0; i++) {
-      rc = bind_one(o, &table->at[i]);
-    }
+  const Elf64_Rela *r;
+  for (size_t i = 0; rc == 0 && (r = image_file_relocation(f, i)); i++) {
+    rc = bind_one(o, r);
   }
   return rc;
 }

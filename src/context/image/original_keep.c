@@ -177,11 +177,9 @@ static int relocate_anew(struct original *o) {
     return EINVAL;
   }
   relocate_relr(o);
-  for (int t = 0; t < 2; t++) {
-    const struct image_relocations *table = &o->file->relocations[t];
-    for (size_t i = 0; i < table->n; i++) {
-      relocate(o, handle, &table->at[i]);
-    }
+  const Elf64_Rela *r;
+  for (size_t i = 0; (r = image_file_relocation(o->file, i)); i++) {
+    relocate(o, handle, r);
   }
   dlclose(handle);
   return 0;

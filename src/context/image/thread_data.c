@@ -109,12 +109,10 @@ static void move_word(const struct filling *w, uint64_t at) {
 static void move_words(const struct filling *w, const struct image_file *f) {
   struct relocation_walk walk = {.at = f->relr, .left = f->nrelr};
   uint64_t at;
-  for (int t = 0; t < 2; t++) {
-    for (size_t i = 0; i < f->relocations[t].n; i++) {
-      const Elf64_Rela *const r = &f->relocations[t].at[i];
-      if (relocation_is_own(r) || relocation_is_symbol(r)) {
-        move_word(w, r->r_offset);
-      }
+  const Elf64_Rela *r;
+  for (size_t i = 0; (r = image_file_relocation(f, i)); i++) {
+    if (relocation_is_own(r) || relocation_is_symbol(r)) {
+      move_word(w, r->r_offset);
     }
   }
   while (relocation_next_relr(&walk, &at)) {
