@@ -200,8 +200,33 @@ static void handlers(void) {
   MPI_Comm_free(&copy);
   MPI_Comm_free(&comm);
 }
+/* What MPICH's C++ bindings have set on a communicator, in order to throw
+   exceptions themselves; what MPI_Comm_get_errhandler gives they free. */
+static void exceptions(void) {
+  MPI_Comm comm;
+  MPI_Errhandler handler;
+  int class = MPI_SUCCESS;
+  MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+  MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+  MPI_Comm_set_errhandler(comm, MPIR_ERRORS_THROW_EXCEPTIONS);
+  MPI_Error_class(MPI_Send(NULL, 0, MPI_INT, size + 1, 0, comm), &class);
+  if (class != MPI_ERR_RANK) {
+    fail("an error of class %d", class);
+  }
+  for (int i = 0; i < 2; i++) {
+    MPI_Comm_get_errhandler(comm, &handler);
+    if (handler != MPIR_ERRORS_THROW_EXCEPTIONS ||
+        MPI_Errhandler_free(&handler) != MPI_SUCCESS) {
+      fail("the handler of the C++ bindings");
+    }
+  }
+  MPI_Comm_free(&comm);
+}
 #else
 static void operations(void) {
+}
+
+static void exceptions(void) {
 }
 
 static void handlers(void) {
@@ -212,5 +237,6 @@ int main(int argc, char **argv) {
   begin(&argc, &argv);
   operations();
   handlers();
+  exceptions();
   return end();
 }
