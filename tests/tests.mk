@@ -132,6 +132,7 @@ MPI_TESTS = \
   tests/mpi/spawn_fortran.f90 \
   tests/mpi/split.c \
   tests/mpi/stacks.c \
+  tests/mpi/stateful.c \
   tests/mpi/thread_data.c \
   tests/mpi/thread_data_cxx.cpp \
   tests/mpi/thread_data_fortran.f90 \

@@ -255,6 +255,11 @@ int launch(char **argv, const struct launch_job *job) {
   const int joined = m->joined;
   monitor_close(m, LEFT_MS);
   keeper_end();
+  if (l.status) {
+    /* A process makes a folder where the launcher has none, and may have been
+       killed before that had a keeper. */
+    (void)keeper_sweep();
+  }
   if (l.interrupted) {
     const sigset_t set = handled();
     signal(l.interrupted, SIG_DFL);

@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/epoll.h>
 #include <sys/random.h>
 #include <sys/socket.h>
 #include <time.h>
@@ -83,9 +84,10 @@ static int listen_here(void) {
 int monitor_open(struct monitor *m, bool local, struct pems_error *error) {
   unsigned char secret[(sizeof(m->cookie) - 1) / 2];
   *m = (struct monitor){.listener = local ? listen_here() : listen_to_all(),
+                        .heard = epoll_create1(EPOLL_CLOEXEC),
                         .ender = -1,
                         .status = -1};
-  if (m->listener < 0 || listen(m->listener, 128) ||
+  if (m->listener < 0 || m->heard < 0 || listen(m->listener, 128) ||
       getrandom(secret, sizeof(secret), 0) != (ssize_t)sizeof(secret)) {
     return failure(error, errno ? errno : EIO,
                    "a port for the processes of the job: %s: check the network",
@@ -248,6 +250,11 @@ static struct monitor_process *place(struct monitor *m) {
   return &m->processes[m->n++];
 }
 
+static void drop(struct monitor_process *p) {
+  close(p->fd);
+  p->fd = -1;
+}
+
 static void join(struct monitor *m) {
   const int fd = accept4(m->listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
   if (fd < 0) {
@@ -260,6 +267,11 @@ static void join(struct monitor *m) {
   }
   *p = (struct monitor_process){.fd = fd};
   m->arrivals++;
+  struct epoll_event e = {.events = EPOLLIN,
+                          .data.u32 = (uint32_t)(p - m->processes)};
+  if (epoll_ctl(m->heard, EPOLL_CTL_ADD, fd, &e)) {
+    drop(p);
+  }
 }
 
 static void answer(const struct monitor_process *p, char what) {
@@ -278,11 +290,6 @@ bool monitor_leave(struct monitor *m) {
     }
   }
   return told;
-}
-
-static void drop(struct monitor_process *p) {
-  close(p->fd);
-  p->fd = -1;
 }
 
 /* pemstop has a question: all processes are asked. */
@@ -321,6 +328,7 @@ static void tell_silent(struct monitor *m) {
 static void hear_question(struct monitor *m, struct monitor_process *p) {
   const int fd = p->fd;
   p->fd = -1;
+  (void)epoll_ctl(m->heard, EPOLL_CTL_DEL, fd, NULL);
   if (questions_adopt(&m->questions, fd, monitor_now_ms())) {
     ask_all(m);
   }
@@ -447,41 +455,41 @@ static void hear(struct monitor *m, struct monitor_process *p) {
   }
 }
 
+/* Some of those that something has come from. Of two that have died the first
+   is heard first, even if this process looks too late to see that one alone: a
+   launcher ends the others as soon as it notices. */
+static void hear_some(struct monitor *m) {
+  struct epoll_event e[64];
+  const int n = epoll_wait(m->heard, e, sizeof(e) / sizeof(*e), 0);
+  for (int i = 0; i < n; i++) {
+    hear(m, &m->processes[e[i].data.u32]);
+  }
+}
+
 /* One round of waiting. */
 static bool wait_once(struct monitor *m, int fd, int ms) {
-  struct pollfd *const p = calloc((size_t)m->n + 3, sizeof(*p));
-  if (!p) {
-    msg_fail(MSG_FAILED, "pemsrun: out of memory");
-  }
-  const int n = m->n;
-  p[0] = (struct pollfd){.fd = fd, .events = POLLIN};
-  p[1] = (struct pollfd){.fd = m->listener, .events = POLLIN};
-  p[n + 2] =
-      (struct pollfd){.fd = m->questions.asker < 0 ? m->questions.listener : -1,
-                      .events = POLLIN};
-  for (int i = 0; i < n; i++) {
-    p[i + 2] = (struct pollfd){.fd = m->processes[i].fd, .events = POLLIN};
-  }
-  const bool any = poll(p, (nfds_t)n + 3, ms) > 0;
-  for (int i = 0; any && i < n; i++) {
-    if (p[i + 2].revents) {
-      hear(m, &m->processes[i]);
-    }
+  const int asked = m->questions.asker < 0 ? m->questions.listener : -1;
+  struct pollfd p[] = {
+      {.fd = fd, .events = POLLIN},
+      {.fd = m->listener, .events = POLLIN},
+      {.fd = m->heard, .events = POLLIN},
+      {.fd = asked, .events = POLLIN},
+  };
+  const bool any = poll(p, sizeof(p) / sizeof(*p), ms) > 0;
+  if (any && p[2].revents) {
+    hear_some(m);
   }
   if (any && p[1].revents) {
     join(m);
   }
-  if (any && p[n + 2].revents &&
-      questions_take(&m->questions, monitor_now_ms())) {
+  if (any && p[3].revents && questions_take(&m->questions, monitor_now_ms())) {
     ask_all(m);
   }
   if (questions_late(&m->questions, monitor_now_ms())) {
     tell_silent(m);
   }
   questions_settle(&m->questions, monitor_now_ms());
-  const bool ready = any && p[0].revents;
-  free(p);
-  return ready;
+  return any && p[0].revents;
 }
 
 /* The least of two times to wait, of which -1 is the longest. */
@@ -550,6 +558,7 @@ void monitor_close(struct monitor *m, int ms) {
       drop(&m->processes[i]);
     }
   }
+  close(m->heard);
   free(m->processes);
   m->processes = NULL;
 }

@@ -26,6 +26,8 @@ enum monitor_state {
 
 struct monitor {
   int listener;
+  int heard; /* an epoll of the processes: in the order in which something came
+                from them, or they died */
   char cookie[33];
   struct monitor_process *processes; /* that are connected, or were */
   int n;

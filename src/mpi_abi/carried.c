@@ -67,6 +67,11 @@ bool carried_errhandler_is_predefined(MPI_Errhandler handle) {
     return true;
   }
 #endif
+#if defined MPIR_ERRORS_THROW_EXCEPTIONS /* of the old C++ bindings */
+  if (handle == MPIR_ERRORS_THROW_EXCEPTIONS) {
+    return true;
+  }
+#endif
   return !handle || handle == MPI_ERRHANDLER_NULL ||
          handle == MPI_ERRORS_ARE_FATAL || handle == MPI_ERRORS_RETURN;
 }

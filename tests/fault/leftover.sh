@@ -139,16 +139,35 @@ for procs in 1 2; do
   end
 done
 
-begin "SIGHUP to a job of one process"
-by pemsrun spin
-await running
-kill -HUP "$job"
-finish
-expect_status 129
-expect_line 'SIGHUP|hangup'
-expect_clean
-until_seconds 20 nothing_left || fault "left: $(left)"
-end
+# UCX, below some MPIs, takes the signal for itself.
+for way in direct pemsrun; do
+  begin "$way: SIGHUP to a job of one process"
+  by $way spin
+  await running
+  kill -HUP "$job"
+  finish
+  expect_status 129
+  expect_line 'SIGHUP|hangup'
+  expect_clean
+  until_seconds 20 nothing_left || fault "left: $(left)"
+  end
+
+  begin "$way: SIGHUP that is ignored, as under nohup"
+  case $way in
+    direct) set -- "$program" spin --pems-v=2 $small "--pems-disk=$disk" ;;
+    pemsrun) set -- "$pemsrun" -n 2 $small "--pems-disk=$disk" "$program" spin ;;
+  esac
+  launch env --ignore-signal=HUP "$@"
+  await running
+  kill -HUP "$job"
+  kill -TERM "$job"
+  finish
+  expect_status 143
+  expect_line 'SIGTERM'
+  expect_clean
+  until_seconds 20 nothing_left || fault "left: $(left)"
+  end
+done
 
 # As a shell starts jobs in the background of a script. Their folder is there long
 # before a rank is.
@@ -191,6 +210,7 @@ for procs in 1 2; do
   for signal in 9 11; do
     begin "$procs processes: a rank that kills itself by signal $signal"
     run -n 2 --pems-procs=$procs $small "$work/die" $signal
+    [ $procs -eq 1 ] || status=$(launcher_status "$status")
     expect_status $((128 + signal))
     [ $procs -eq 1 ] || expect_line 'process 1 of 2, pid [0-9]*, has died|rank 1: Segm'
     expect_clean

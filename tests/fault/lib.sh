@@ -122,11 +122,12 @@ shared_memory() {
 }
 
 # Runs a command in the background, with the terminal's signals as a user's
-# shell would have them; the shell ignores SIGINT for its background jobs.
+# shell would have them; the shell ignores SIGINT for its background jobs, and
+# nohup, under which tests may run, SIGHUP.
 launch() {
   shared_memory >"$work/shm"
   began=$(date +%s)
-  env --default-signal=INT,QUIT "$@" >"$out" 2>"$err" </dev/null &
+  env --default-signal=INT,QUIT,HUP "$@" >"$out" 2>"$err" </dev/null &
   job=$!
 }
 

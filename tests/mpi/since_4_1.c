@@ -84,8 +84,10 @@ static void hardware(void) {
 }
 #endif
 
-#if SINCE(50) || defined MPI_F08_STATUS_SIZE ||                                \
-    (defined OPEN_MPI && OMPI_MAJOR_VERSION >= 5)
+/* The header of the ABI has nothing of Fortran, not even MPI_Fint. */
+#if !defined MPI_ABI_VERSION &&                                                \
+    (SINCE(50) || defined MPI_F08_STATUS_SIZE ||                               \
+     (defined OPEN_MPI && OMPI_MAJOR_VERSION >= 5))
 #define HAS_F08_STATUS
 #endif
 

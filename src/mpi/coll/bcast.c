@@ -6,6 +6,7 @@
 #include "base/need.h"
 #include "mpi/check/check_buffers.h"
 #include "mpi/coll/call/coll.h"
+#include "mpi/coll/call/coll_memory.h"
 #include "mpi/coll/call/mailbox.h"
 #include "mpi/coll/collective.h"
 #include "mpi/object/check.h"
@@ -50,6 +51,7 @@ static void receive_for_all_locked(struct coll *coll, struct vp *vp) {
                                        &n, coll->name);
   coll_reserve_locked(coll, vp, n, COLL_TAKE);
   coll->buffer = bytes;
+  coll->free_buffer = coll_memory_give;
   signal_raise_locked(&coll->signal);
   coll_network_end_locked(coll);
 }

@@ -161,6 +161,52 @@ void attribute_keyval_is_foreign(int keyval) {
   }
 }
 
+/* --- values --- */
+
+static _Thread_local enum attribute_type next_as;
+
+void attribute_as(enum attribute_type type) {
+  next_as = type;
+}
+
+/* Callbacks, which may call more, are C's again. */
+static enum attribute_type take_as(void) {
+  const enum attribute_type type = next_as;
+  next_as = ATTRIBUTE_POINTER;
+  return type;
+}
+
+struct attribute_value attribute_given(void *value) {
+  switch (take_as()) {
+  case ATTRIBUTE_INT:
+    return (struct attribute_value){ATTRIBUTE_INT,
+                                    {.integer = (int)(intptr_t)value}};
+  case ATTRIBUTE_AINT:
+    return (struct attribute_value){ATTRIBUTE_AINT,
+                                    {.aint = (MPI_Aint)(intptr_t)value}};
+  default:
+    return attribute_pointer(value);
+  }
+}
+
+void *attribute_for_c(struct attribute_value *value) {
+  return value->type == ATTRIBUTE_INT    ? (void *)&value->integer
+         : value->type == ATTRIBUTE_AINT ? (void *)&value->aint
+                                         : value->pointer;
+}
+
+static MPI_Aint for_fortran(const struct attribute_value *value) {
+  return value->type == ATTRIBUTE_INT    ? value->integer
+         : value->type == ATTRIBUTE_AINT ? value->aint
+                                         : (MPI_Aint)(intptr_t)value->pointer;
+}
+
+/* What a callback gets: of C, or of Fortran. */
+static void *for_callback(bool fortran, struct attribute_value *value) {
+  return fortran ? (void *)(intptr_t)for_fortran(value)
+                 : attribute_for_c(value);
+}
+
 /* --- callbacks --- */
 
 /* MPI_Comm, MPI_Win and MPI_Datatype are passed in the same way: one type
@@ -177,13 +223,19 @@ static int call_copy(const struct keyval *k, abi_holder handle,
   const int inside = self.inside;
   self.inside = 0;
   *out = attribute_pointer(NULL);
-  void *const value = attribute_for_c(in);
+  void *const value = for_callback(k->copier, in);
   const int code = k->copier
                        ? k->copier(k->copy, handle, k->number, k->extra, 0,
                                    value, &out->pointer, flag)
                        : ((copy_function *)k->copy)(handle, k->number, k->extra,
                                                     value, &out->pointer, flag);
   self.inside = inside;
+  if (k->copier) {
+    attribute_as(in->type);
+    *out = attribute_given(out->pointer);
+  } else if (out->pointer == value) {
+    *out = *in;
+  }
   return code;
 }
 
@@ -191,7 +243,7 @@ static int call_delete(const struct keyval *k, abi_holder handle,
                        struct attribute_value *value) {
   const int inside = self.inside;
   self.inside = 0;
-  void *const what = attribute_for_c(value);
+  void *const what = for_callback(k->deleter, value);
   const int code =
       k->deleter
           ? k->deleter(k->delete, handle, k->number, 0, what, k->extra)
@@ -326,29 +378,15 @@ int attribute_find(enum attribute_kind kind, struct attributes *on, int keyval,
   return MPI_SUCCESS;
 }
 
-void *attribute_for_c(struct attribute_value *value) {
-  return value->type == ATTRIBUTE_INT    ? (void *)&value->integer
-         : value->type == ATTRIBUTE_AINT ? (void *)&value->aint
-                                         : value->pointer;
-}
-
-MPI_Aint attribute_for_fortran(int keyval, const void *value) {
-  if (keyval == MPI_WIN_SIZE) {
-    return *(const MPI_Aint *)value;
-  }
-  return keyval != MPI_WIN_BASE && attribute_is_predefined(keyval)
-             ? *(const int *)value
-             : (MPI_Aint)value;
-}
-
 int attribute_get(enum attribute_kind kind, struct attributes *on, int keyval,
                   void *out, int *flag) {
+  const bool fortran = take_as() != ATTRIBUTE_POINTER;
   struct attribute_value *value;
   const int code = attribute_find(kind, on, keyval, &value);
   if (!code) {
     *flag = value != NULL;
     if (value) {
-      void *seen = attribute_for_c(value);
+      void *const seen = for_callback(fortran, value);
       memcpy(out, &seen, sizeof(seen));
     }
   }

@@ -12,8 +12,8 @@
 
 enum attribute_kind { ATTRIBUTE_COMM, ATTRIBUTE_WIN, ATTRIBUTE_TYPE };
 
-/* Programs write pointers. Of predefined attributes that are integers they get
-   the address. */
+/* Programs write pointers in C, and integers in Fortran. Of those, and of
+   predefined attributes that are integers, C gets the address. */
 enum attribute_type { ATTRIBUTE_POINTER, ATTRIBUTE_INT, ATTRIBUTE_AINT };
 
 struct attribute_value {
@@ -62,8 +62,12 @@ int attribute_find(enum attribute_kind kind, struct attributes *on, int keyval,
                    struct attribute_value **value);
 /* What C sees of a value: the same for all MPI_X_get_attr. */
 void *attribute_for_c(struct attribute_value *value);
-/* What Fortran sees, where C got `value`. */
-MPI_Aint attribute_for_fortran(int keyval, const void *value);
+/* Fortran's functions call C's. The calling thread's next MPI_X_set_attr gets
+   no pointer but an integer of that type, or its MPI_X_get_attr gives one of an
+   address's size; ATTRIBUTE_POINTER: they are C's again. */
+void attribute_as(enum attribute_type type);
+/* What MPI_X_set_attr is given. */
+struct attribute_value attribute_given(void *value);
 /* The bodies of MPI_X_get_attr. */
 int attribute_get(enum attribute_kind kind, struct attributes *on, int keyval,
                   void *out, int *flag);

@@ -120,7 +120,7 @@ int pems_Comm_set_attr(MPI_Comm handle, int keyval, void *value) {
   struct comm *comm = comm_of(handle);
   const int code =
       comm ? attribute_set(ATTRIBUTE_COMM, handle, &comm->attributes, keyval,
-                           attribute_pointer(value))
+                           attribute_given(value))
            : MPI_ERR_COMM;
   return comm_error(handle, code, "MPI_Comm_set_attr");
 }

@@ -33,10 +33,20 @@ struct made {
   bool foreign; /* the real library has been told more */
 };
 
+/* What its function gets besides, in the memory of the rank that made it. */
+struct stateful {
+  struct stateful *next;
+  MPI_Op op; /* MPI_OP_NULL: it is freed, and this is to be destroyed */
+  const struct vp *vp;
+  void (*destroy)(void *state);
+  void *state;
+};
+
 static struct {
   struct lock lock;
   struct held *first;
   struct made *made;
+  struct stateful *stateful;
 } ops = {.lock = LOCK_INITIALIZER(LOCK_OPS)};
 
 /* Those are never freed. */
@@ -93,6 +103,11 @@ static void forget(MPI_Op op) {
   if (m) {
     *link = m->next;
   }
+  for (struct stateful *s = ops.stateful; s; s = s->next) {
+    if (s->op == op) {
+      s->op = MPI_OP_NULL;
+    }
+  }
   lock_give(&ops.lock);
   native_free(m);
 }
@@ -137,14 +152,65 @@ int pems_Op_create_c(MPI_User_function_c *function, int commute, MPI_Op *op) {
 }
 #endif
 
+/* --- with a state -----------------------------------------------------------
+ */
+
+/* One of the calling rank's that nothing needs any more, out of the list; or
+   NULL. */
+static struct stateful *take_needless(void) {
+  lock_take(&ops.lock);
+  struct stateful **link = &ops.stateful;
+  while (*link && ((*link)->op != MPI_OP_NULL || (*link)->vp != self.vp)) {
+    link = &(*link)->next;
+  }
+  struct stateful *const s = *link;
+  if (s) {
+    *link = s->next;
+  }
+  lock_give(&ops.lock);
+  return s;
+}
+
+/* The state is the rank's memory, and what destroys it the program's code: that
+   is for the rank's own thread, whichever thread freed the operation last. */
+static void destroy_needless(void) {
+  const int inside = self.inside;
+  for (struct stateful *s; (s = take_needless());) {
+    self.inside = 0;
+    s->destroy(s->state);
+    self.inside = inside;
+    native_free(s);
+  }
+}
+
 /* Some MPIs' libraries for Fortran call it. */
 #if defined PEMS_MPI_HAS_X_Op_create_x
+static void destroys_nothing(void *state) {
+  (void)state;
+}
+
+static void note_state(MPI_Op op, MPIX_Destructor_function *destroy,
+                       void *state) {
+  struct stateful *const s = need_alloc(sizeof(*s), "operation");
+  *s = (struct stateful){
+      .op = op, .vp = self.vp, .destroy = destroy, .state = state};
+  lock_take(&ops.lock);
+  s->next = ops.stateful;
+  ops.stateful = s;
+  lock_give(&ops.lock);
+}
+
 int pems_X_Op_create_x(MPIX_User_function_x *function,
                        MPIX_Destructor_function *destructor, int commute,
                        void *state, MPI_Op *op) {
-  const int code = real.X_Op_create_x(function, destructor, commute, state, op);
+  destroy_needless();
+  const int code =
+      real.X_Op_create_x(function, destroys_nothing, commute, state, op);
   if (!code && handles_fixed) {
     note(*op, (struct made){.foreign = true});
+  }
+  if (!code && destructor) {
+    note_state(*op, destructor, state);
   }
   return comm_error(MPI_COMM_WORLD, code, "MPI_Op_create");
 }
@@ -264,11 +330,11 @@ int pems_Op_free(MPI_Op *op) {
     *op = MPI_OP_NULL;
     return MPI_SUCCESS;
   }
-  const MPI_Op was = op ? *op : MPI_OP_NULL;
-  const int code = real.Op_free(op);
-  if (!code) {
-    forget(was);
+  if (op && !is_predefined(*op)) {
+    forget(*op);
   }
+  const int code = real.Op_free(op);
+  destroy_needless();
   return comm_error(MPI_COMM_WORLD, code, "MPI_Op_free");
 }
 

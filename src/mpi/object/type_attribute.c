@@ -158,7 +158,7 @@ static int set(MPI_Datatype type, int keyval, void *value) {
   struct slot *s = code ? NULL : find_or_add(type);
   return code ? code
          : s ? attribute_set(ATTRIBUTE_TYPE, seen(type), &s->attributes, keyval,
-                             attribute_pointer(value))
+                             attribute_given(value))
              : MPI_ERR_NO_MEM;
 }
 

@@ -425,7 +425,7 @@ int pems_Win_free(MPI_Win *handle) {
 int pems_Win_set_attr(MPI_Win handle, int keyval, void *value) {
   struct win *win = win_of(handle);
   const int code = win ? attribute_set(ATTRIBUTE_WIN, handle, &win->attributes,
-                                       keyval, attribute_pointer(value))
+                                       keyval, attribute_given(value))
                        : MPI_ERR_WIN;
   return win_error(handle, code, "MPI_Win_set_attr");
 }

@@ -123,23 +123,29 @@ FORTRAN_ENTRY(type_create_keyval, TYPE_CREATE_KEYVAL, void (*copy_fn)(void),
   fortran_result(ierr, call_by(code, *keyval, type_copy, type_delete));
 }
 
-/* What C's MPI_X_get_attr has got, for Fortran. */
-static int give(int code, int keyval, const void *got, int flag,
-                MPI_Aint *value, MPI_Fint *found) {
+/* What C's MPI_X_get_attr has got. */
+static int give(int code, MPI_Aint got, int flag, MPI_Aint *value,
+                MPI_Fint *found) {
+  attribute_as(ATTRIBUTE_POINTER);
   if (code == MPI_SUCCESS) {
     *found = flag ? FORTRAN_TRUE : FORTRAN_FALSE;
-    *value = flag ? attribute_for_fortran(keyval, got) : *value;
+    *value = flag ? got : *value;
   }
   return code;
 }
 
+static void set(MPI_Fint *ierr, int code) {
+  attribute_as(ATTRIBUTE_POINTER);
+  fortran_result(ierr, code);
+}
+
 static int comm_get(MPI_Fint comm, int keyval, MPI_Aint *value,
                     MPI_Fint *found) {
-  void *got = NULL;
+  MPI_Aint got = 0;
   int flag = 0;
-  const int code =
-      MPI_Comm_get_attr(MPI_Comm_f2c(comm), keyval, (void *)&got, &flag);
-  return give(code, keyval, got, flag, value, found);
+  attribute_as(ATTRIBUTE_AINT);
+  const int code = MPI_Comm_get_attr(MPI_Comm_f2c(comm), keyval, &got, &flag);
+  return give(code, got, flag, value, found);
 }
 
 FORTRAN_ENTRY(attr_get, ATTR_GET, MPI_Fint *comm, MPI_Fint *keyval,
@@ -156,42 +162,43 @@ FORTRAN_ENTRY(comm_get_attr, COMM_GET_ATTR, MPI_Fint *comm, MPI_Fint *keyval,
 
 FORTRAN_ENTRY(attr_put, ATTR_PUT, MPI_Fint *comm, MPI_Fint *keyval,
               MPI_Fint *value, MPI_Fint *ierr) {
-  fortran_result(ierr, MPI_Comm_set_attr(MPI_Comm_f2c(*comm), *keyval,
-                                         (void *)(intptr_t)*value));
+  attribute_as(ATTRIBUTE_INT);
+  set(ierr, MPI_Comm_set_attr(MPI_Comm_f2c(*comm), *keyval,
+                              (void *)(intptr_t)*value));
 }
 
 FORTRAN_ENTRY(comm_set_attr, COMM_SET_ATTR, MPI_Fint *comm, MPI_Fint *keyval,
               MPI_Aint *value, MPI_Fint *ierr) {
-  fortran_result(
-      ierr, MPI_Comm_set_attr(MPI_Comm_f2c(*comm), *keyval, (void *)*value));
+  attribute_as(ATTRIBUTE_AINT);
+  set(ierr, MPI_Comm_set_attr(MPI_Comm_f2c(*comm), *keyval, (void *)*value));
 }
 
 FORTRAN_ENTRY(win_get_attr, WIN_GET_ATTR, MPI_Fint *win, MPI_Fint *keyval,
               MPI_Aint *value, MPI_Fint *found, MPI_Fint *ierr) {
-  void *got = NULL;
+  MPI_Aint got = 0;
   int flag = 0;
-  const int code =
-      MPI_Win_get_attr(MPI_Win_f2c(*win), *keyval, (void *)&got, &flag);
-  fortran_result(ierr, give(code, *keyval, got, flag, value, found));
+  attribute_as(ATTRIBUTE_AINT);
+  const int code = MPI_Win_get_attr(MPI_Win_f2c(*win), *keyval, &got, &flag);
+  fortran_result(ierr, give(code, got, flag, value, found));
 }
 
 FORTRAN_ENTRY(win_set_attr, WIN_SET_ATTR, MPI_Fint *win, MPI_Fint *keyval,
               MPI_Aint *value, MPI_Fint *ierr) {
-  fortran_result(ierr,
-                 MPI_Win_set_attr(MPI_Win_f2c(*win), *keyval, (void *)*value));
+  attribute_as(ATTRIBUTE_AINT);
+  set(ierr, MPI_Win_set_attr(MPI_Win_f2c(*win), *keyval, (void *)*value));
 }
 
 FORTRAN_ENTRY(type_get_attr, TYPE_GET_ATTR, MPI_Fint *type, MPI_Fint *keyval,
               MPI_Aint *value, MPI_Fint *found, MPI_Fint *ierr) {
-  void *got = NULL;
+  MPI_Aint got = 0;
   int flag = 0;
-  const int code =
-      MPI_Type_get_attr(MPI_Type_f2c(*type), *keyval, (void *)&got, &flag);
-  fortran_result(ierr, give(code, *keyval, got, flag, value, found));
+  attribute_as(ATTRIBUTE_AINT);
+  const int code = MPI_Type_get_attr(MPI_Type_f2c(*type), *keyval, &got, &flag);
+  fortran_result(ierr, give(code, got, flag, value, found));
 }
 
 FORTRAN_ENTRY(type_set_attr, TYPE_SET_ATTR, MPI_Fint *type, MPI_Fint *keyval,
               MPI_Aint *value, MPI_Fint *ierr) {
-  fortran_result(
-      ierr, MPI_Type_set_attr(MPI_Type_f2c(*type), *keyval, (void *)*value));
+  attribute_as(ATTRIBUTE_AINT);
+  set(ierr, MPI_Type_set_attr(MPI_Type_f2c(*type), *keyval, (void *)*value));
 }

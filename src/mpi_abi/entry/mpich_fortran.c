@@ -9,7 +9,6 @@
 #include <dlfcn.h>
 #include <stdbool.h>
 #include <stddef.h>
-#include <string.h>
 
 #define EXPORTED __attribute__((visibility("default")))
 
@@ -53,13 +52,16 @@ static int keyval_of_c(int keyval) {
   return keyval - attribute_is_predefined(keyval - 1);
 }
 
-static void give(int keyval, void *out, bool flag, enum attribute_as as) {
-  if (flag && as != AS_POINTER) {
-    void *got;
-    memcpy(&got, out, sizeof(got));
-    const MPI_Aint value = attribute_for_fortran(keyval_of_c(keyval), got);
-    memcpy(out, &value, sizeof(value));
-  }
+/* From here to `after` C's functions take and give what Fortran has. */
+static void before(enum attribute_as as) {
+  attribute_as(as == AS_POINTER   ? ATTRIBUTE_POINTER
+               : as == AS_ADDRESS ? ATTRIBUTE_AINT
+                                  : ATTRIBUTE_INT);
+}
+
+static int after(int code) {
+  attribute_as(ATTRIBUTE_POINTER);
+  return code;
 }
 
 EXPORTED comm_get MPII_Comm_get_attr;
@@ -70,9 +72,8 @@ EXPORTED int MPII_Comm_get_attr(MPI_Comm comm, int keyval, void *out, int *flag,
     *(void **)&real_one = of_real("MPII_Comm_get_attr");
     return real_one(comm, keyval, out, flag, as);
   }
-  const int code = MPI_Comm_get_attr(comm, keyval_of_c(keyval), out, flag);
-  give(keyval, out, !code && *flag, as);
-  return code;
+  before(as);
+  return after(MPI_Comm_get_attr(comm, keyval_of_c(keyval), out, flag));
 }
 
 EXPORTED comm_set MPII_Comm_set_attr;
@@ -83,8 +84,8 @@ EXPORTED int MPII_Comm_set_attr(MPI_Comm comm, int keyval, void *value,
     *(void **)&real_one = of_real("MPII_Comm_set_attr");
     return real_one(comm, keyval, value, as);
   }
-  (void)as;
-  return MPI_Comm_set_attr(comm, keyval, value);
+  before(as);
+  return after(MPI_Comm_set_attr(comm, keyval, value));
 }
 
 EXPORTED win_get MPII_Win_get_attr;
@@ -95,9 +96,8 @@ EXPORTED int MPII_Win_get_attr(MPI_Win win, int keyval, void *out, int *flag,
     *(void **)&real_one = of_real("MPII_Win_get_attr");
     return real_one(win, keyval, out, flag, as);
   }
-  const int code = MPI_Win_get_attr(win, keyval_of_c(keyval), out, flag);
-  give(keyval, out, !code && *flag, as);
-  return code;
+  before(as);
+  return after(MPI_Win_get_attr(win, keyval_of_c(keyval), out, flag));
 }
 
 EXPORTED win_set MPII_Win_set_attr;
@@ -108,8 +108,8 @@ EXPORTED int MPII_Win_set_attr(MPI_Win win, int keyval, void *value,
     *(void **)&real_one = of_real("MPII_Win_set_attr");
     return real_one(win, keyval, value, as);
   }
-  (void)as;
-  return MPI_Win_set_attr(win, keyval, value);
+  before(as);
+  return after(MPI_Win_set_attr(win, keyval, value));
 }
 
 EXPORTED type_get MPII_Type_get_attr;
@@ -120,8 +120,8 @@ EXPORTED int MPII_Type_get_attr(MPI_Datatype type, int keyval, void *out,
     *(void **)&real_one = of_real("MPII_Type_get_attr");
     return real_one(type, keyval, out, flag, as);
   }
-  (void)as; /* an integer of the width of a pointer, and none is predefined */
-  return MPI_Type_get_attr(type, keyval, out, flag);
+  before(as);
+  return after(MPI_Type_get_attr(type, keyval, out, flag));
 }
 
 EXPORTED type_set MPII_Type_set_attr;
@@ -132,8 +132,8 @@ EXPORTED int MPII_Type_set_attr(MPI_Datatype type, int keyval, void *value,
     *(void **)&real_one = of_real("MPII_Type_set_attr");
     return real_one(type, keyval, value, as);
   }
-  (void)as;
-  return MPI_Type_set_attr(type, keyval, value);
+  before(as);
+  return after(MPI_Type_set_attr(type, keyval, value));
 }
 
 EXPORTED set_language MPII_Grequest_set_lang_f77;

@@ -2,9 +2,9 @@
 
 #include "base/need.h"
 #include "config/memory_used.h"
+#include "mpi/coll/call/coll_memory.h"
 #include "net/am.h"
 #include "os/lock.h"
-#include "os/native.h"
 #include "vp/run_queue.h"
 
 #include <pthread.h>
@@ -102,8 +102,7 @@ static bool complete_locked(const struct mailbox *b) {
 /* Memory for the bytes, allocated without a lock: another piece may be first.
  */
 static void make_room(struct mailbox *b, const struct header *h) {
-  char *const bytes =
-      need_alloc(h->total ? h->total : 1, "message between processes");
+  char *const bytes = coll_memory_take(h->total, "message between processes");
   lock_take(&boxes.lock);
   const bool first = !b->bytes;
   if (first) {
@@ -114,7 +113,7 @@ static void make_room(struct mailbox *b, const struct header *h) {
   }
   lock_give(&boxes.lock);
   if (!first) {
-    native_free(bytes);
+    coll_memory_give(bytes);
   }
 }
 

@@ -26,8 +26,8 @@ void mailbox_start(void);
    (net_jobs_add), or VPs for at most AM_LARGEST / 2. */
 void mailbox_send(int process, struct mailbox_key key, const void *bytes,
                   size_t n);
-/* Takes what `process` sent; waits for it. The caller frees it by native_free.
-   For threads of net_jobs_add. */
+/* Takes what `process` sent; waits for it. The caller frees it by
+   coll_memory_give. For threads of net_jobs_add. */
 void *mailbox_take(int process, struct mailbox_key key, size_t *n);
 /* How many of those threads wait for a message that has not come. */
 unsigned mailbox_waiting(void);

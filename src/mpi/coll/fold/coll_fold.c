@@ -185,8 +185,8 @@ static void chunk_read(const struct coll_fold_chunk *c, int i,
   const struct coll_fold_part *p = coll_fold_part_of(c->coll, i);
   const ptrdiff_t origin = into->origin - into->memory;
   if (p->vector && !coll_fold_is_scan(&c->model->fold)) {
-    into->memory = p->vector;
-    into->origin = p->vector + origin;
+    into->memory = p->vector + (ptrdiff_t)c->first * c->layout->extent;
+    into->origin = into->memory + origin;
     return;
   }
   if (p->vector) {
@@ -258,7 +258,12 @@ void coll_fold_hand_out(struct coll_fold_chunk *c) {
   struct coll *coll = c->coll;
   if (coll->buffer) {
     /* They take it when they run again. */
-    memcpy(coll->buffer + c->group * c->sum.bytes, c->sum.memory, c->sum.bytes);
+    ptrdiff_t origin;
+    const size_t whole =
+        coll_fold_footprint(c->model->fold.count, c->layout, &origin);
+    memcpy(coll->buffer + c->group * whole +
+               (ptrdiff_t)c->first * c->layout->extent,
+           c->sum.memory, coll_fold_footprint(c->n, c->layout, &origin));
     return;
   }
   for (int i = 0; i < coll->team->n; i++) {

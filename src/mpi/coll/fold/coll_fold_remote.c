@@ -5,6 +5,7 @@
 #include "base/need.h"
 #include "base/self.h"
 #include "mpi/coll/call/coll.h"
+#include "mpi/coll/call/coll_memory.h"
 #include "mpi/coll/call/mailbox.h"
 #include "mpi/coll/fold/coll_fold.h"
 #include "mpi_below/net.h"
@@ -39,6 +40,11 @@ static void unpack(const struct coll_fold_chunk *c,
   span_unpack(&s, 0, in, packed_size(c));
 }
 
+/* May packed runs be combined where they are? */
+static bool in_place(const struct coll_fold_chunk *c) {
+  return c->layout->dense && !coll_fold_is_scan(&c->model->fold);
+}
+
 static struct mailbox_key key_of(const struct coll_fold_chunk *c, int phase) {
   return mailbox_key(c->coll, (c->number * 2 + (uint32_t)c->group) * 2 +
                                   (uint32_t)phase);
@@ -69,7 +75,7 @@ static char *local_runs(struct coll_fold_chunk *c, size_t *n) {
   int start, end;
   coll_fold_givers(c, &start, &end);
   char *out =
-      need_alloc((end - start) * packed_size(c) + 1, "reduction buffer");
+      coll_memory_take((end - start) * packed_size(c), "reduction buffer");
   *n = 0;
   while (start < end) {
     const int stop = run_end(team, start, end);
@@ -81,16 +87,30 @@ static char *local_runs(struct coll_fold_chunk *c, size_t *n) {
   return out;
 }
 
+/* One more run, after those in c->sum. */
+static void add_run(struct coll_fold_chunk *c, char *run, bool first) {
+  unpack(c, &c->next, run);
+  if (!first) {
+    if (coll_fold_is_scan(&c->model->fold)) {
+      pack(c, &c->sum, run);
+    }
+    coll_fold_combine(c, c->sum.origin, c->next.origin);
+  }
+  coll_fold_swap(&c->sum, &c->next);
+}
+
 /* Runs of all processes in the order of ranks. For scans each run is replaced
-   by what lower ranks give (the first run's stays); else c->sum gets the
-   result. runs[i]: those of team->procs[i]. */
-static void combine_runs(struct coll_fold_chunk *c, char **runs) {
+   by what lower ranks give (the first run's stays). Else the result is in
+   c->sum; or, where what is packed is a vector as it is, in the last run, which
+   is returned. runs[i]: those of team->procs[i]. */
+static char *combine_runs(struct coll_fold_chunk *c, char **runs) {
   const struct team *team = c->coll->team;
   const int from = c->group ? team->first : 0;
   const int to =
       c->group || !coll_fold_has_groups(team) ? team->size : team->first;
   size_t *at = need_zalloc(vps.plan.nprocs, sizeof(*at), "reduction buffer");
   int *place = need_alloc(vps.plan.nprocs * sizeof(*place), "reduction");
+  char *last = NULL;
   for (int i = 0; i < team->nprocs; i++) {
     place[team->procs[i]] = i;
   }
@@ -99,19 +119,18 @@ static void combine_runs(struct coll_fold_chunk *c, char **runs) {
       continue; /* not the first of a run */
     }
     const int i = place[team->proc[peer]];
-    char *run = runs[i] + at[i];
+    char *const run = runs[i] + at[i];
     at[i] += packed_size(c);
-    unpack(c, &c->next, run);
-    if (peer > from) {
-      if (coll_fold_is_scan(&c->model->fold)) {
-        pack(c, &c->sum, run);
-      }
-      coll_fold_combine(c, c->sum.origin, c->next.origin);
+    if (!in_place(c)) {
+      add_run(c, run, peer == from);
+    } else if (peer > from) {
+      coll_fold_combine(c, last, run);
     }
-    coll_fold_swap(&c->sum, &c->next);
+    last = run;
   }
   native_free(at);
   native_free(place);
+  return in_place(c) ? last : NULL;
 }
 
 /* Processes all of whose members say MPI_PROC_NULL know nothing of the call:
@@ -175,15 +194,19 @@ static void lead_chunk(struct coll_fold_chunk *c) {
       runs[i] = take(c, process, 0, &n[i]);
     }
   }
-  combine_runs(c, runs);
-  if (!scan) {
-    c->own = need_alloc(packed_size(c) + 1, "reduction");
+  char *const result = combine_runs(c, runs);
+  if (!scan && !result) {
+    c->own = coll_memory_take(packed_size(c), "reduction");
     pack(c, &c->sum, c->own);
   }
-  tell_all(c, runs, n, scan ? NULL : c->own);
+  tell_all(c, runs, n, scan ? NULL : result ? result : c->own);
+  if (result) {
+    unpack(c, &c->sum, result);
+    c->own = NULL;
+  }
   for (int i = 0; i < team->nprocs; i++) {
     if (runs[i] != c->own) {
-      native_free(runs[i]);
+      coll_memory_give(runs[i]);
     }
   }
   native_free(runs);
@@ -206,25 +229,44 @@ static void scan_again(struct coll_fold_chunk *c, const char *prefixes) {
   }
 }
 
+/* If what this process gives is one run, sends that from where it is. */
+static bool give_run(struct coll_fold_chunk *c) {
+  int start, end;
+  coll_fold_givers(c, &start, &end);
+  if (!in_place(c) || start >= end ||
+      run_end(c->coll->team, start, end) != end) {
+    return false;
+  }
+  coll_fold_run(c, start, end, false, false);
+  mailbox_send(leader_process(c), key_of(c, 0), c->sum.origin, packed_size(c));
+  return true;
+}
+
 static void give(struct coll_fold_chunk *c) {
+  const bool leads = leader_process(c) == net_rank();
   size_t n;
+  if (!leads && give_run(c)) {
+    return;
+  }
   c->own = local_runs(c, &n);
-  if (leader_process(c) != net_rank()) {
+  if (!leads) {
     mailbox_send(leader_process(c), key_of(c, 0), c->own, n);
-    native_free(c->own);
+    coll_memory_give(c->own);
     c->own = NULL;
   }
 }
 
-/* The result is here. */
+/* The result is here, if not in c->sum. */
 static void finish(struct coll_fold_chunk *c) {
   if (coll_fold_is_scan(&c->model->fold)) {
     scan_again(c, c->own);
   } else if (wants(c, net_rank())) {
-    unpack(c, &c->sum, c->own);
+    if (c->own) {
+      unpack(c, &c->sum, c->own);
+    }
     coll_fold_hand_out(c);
   }
-  native_free(c->own);
+  coll_memory_give(c->own);
 }
 
 void coll_fold_everywhere(struct coll_fold_chunk *c, int n) {

@@ -60,6 +60,24 @@ static size_t step_of(const struct coll *coll, const struct layout *layout,
   return step < 1 ? 1 : step;
 }
 
+/* The same of a short vector: one chunk, unless several processes get the
+   result. Then each combines a part of it, so that both directions between two
+   are in use, but for parts that take hardly longer than a message. */
+static size_t short_step(const struct coll *coll,
+                         const struct coll_fold_part *model) {
+  enum { LEAST_PART = 64 << 10 };
+  const size_t count = model->fold.count;
+  const size_t bytes = count * model->layout->size;
+  const enum coll_reduce_kind kind = model->fold.kind;
+  if (!coll_networked(coll->team) || coll_fold_has_groups(coll->team) ||
+      (kind != FOLD_ALLREDUCE && kind != FOLD_SCATTER) ||
+      !model->layout->dense) {
+    return count;
+  }
+  const size_t parts = bits_min((size_t)coll->team->nprocs, bytes / LEAST_PART);
+  return parts > 1 ? count / parts + 1 : count;
+}
+
 static struct coll_fold_chunk chunk_at(const struct coll_fold_chunk *all,
                                        size_t at, size_t step) {
   struct coll_fold_chunk c = *all;
@@ -94,7 +112,8 @@ static void fold_group(struct coll *coll, const struct coll_fold_part *model,
                                 .borrowed = self.vp != model->vp &&
                                             op_is_user(model->fold.op)};
   const size_t count = model->fold.count;
-  const size_t step = all.small ? count : step_of(coll, all.layout, count);
+  const size_t step =
+      all.small ? short_step(coll, model) : step_of(coll, all.layout, count);
   all.sum = coll_fold_buffer_new(step, all.layout);
   all.next = coll_fold_buffer_new(step, all.layout);
   if (coll_networked(coll->team)) {

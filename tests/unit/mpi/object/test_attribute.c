@@ -161,17 +161,41 @@ START_TEST(callbacks_of_another_language_are_called_by_its_own) {
 }
 END_TEST
 
-START_TEST(fortran_sees_numbers) {
-  int tag = 17;
-  MPI_Aint size = (MPI_Aint)5 << 40;
+static MPI_Aint get_number(struct attributes *on, int keyval) {
+  attribute_as(ATTRIBUTE_AINT);
+  return (MPI_Aint)get(on, keyval);
+}
+
+static int set_number(int keyval, enum attribute_type type, MPI_Aint value) {
+  attribute_as(type);
+  return attribute_set(ATTRIBUTE_COMM, 0, &object, keyval,
+                       attribute_given((void *)value));
+}
+
+/* Of a number that Fortran has set C sees the address, Fortran the number; of a
+   pointer of C's Fortran sees the number that it is. */
+START_TEST(each_language_sees_what_the_other_one_has_set) {
+  enum { LARGE = 40 };
+  const MPI_Aint large = (MPI_Aint)5 << LARGE;
+  const struct attribute_value tag = {ATTRIBUTE_INT, {.integer = 17}};
   ck_assert(attribute_is_predefined(MPI_TAG_UB));
   ck_assert(attribute_is_predefined(MPI_WIN_BASE));
   ck_assert(!attribute_is_predefined(MPI_KEYVAL_INVALID));
-  ck_assert_int_eq(attribute_for_fortran(MPI_TAG_UB, &tag), 17);
-  ck_assert_int_eq(attribute_for_fortran(MPI_WIN_SIZE, &size), size);
-  ck_assert_int_eq(attribute_for_fortran(MPI_WIN_BASE, &tag), (MPI_Aint)&tag);
+  ck_assert_int_eq(attribute_predefine(&object, MPI_TAG_UB, tag), MPI_SUCCESS);
+  ck_assert_int_eq(get_number(object, MPI_TAG_UB), 17);
+  ck_assert_int_eq(*(int *)get(object, MPI_TAG_UB), 17);
   key[0] = make(copy, note);
-  ck_assert_int_eq(attribute_for_fortran(key[0], (void *)-3), -3);
+  ck_assert_int_eq(set_number(key[0], ATTRIBUTE_AINT, large), MPI_SUCCESS);
+  ck_assert_int_eq(get_number(object, key[0]), large);
+  ck_assert_int_eq(*(MPI_Aint *)get(object, key[0]), large);
+  key[1] = make(copy, note);
+  ck_assert_int_eq(set_number(key[1], ATTRIBUTE_INT, -3), MPI_SUCCESS);
+  ck_assert_int_eq(get_number(object, key[1]), -3);
+  ck_assert_int_eq(*(int *)get(object, key[1]), -3);
+  key[2] = make(copy, note);
+  set(key[2], &key[2]);
+  ck_assert_int_eq(get_number(object, key[2]), (MPI_Aint)&key[2]);
+  ck_assert_ptr_eq(get(object, key[2]), &key[2]);
 }
 END_TEST
 
@@ -287,7 +311,7 @@ int main(void) {
   tcase_add_test(t, a_callback_may_delete_others_and_its_own_keyval);
   tcase_add_test(t, a_delete_that_fails_keeps_the_value);
   tcase_add_test(t, callbacks_of_another_language_are_called_by_its_own);
-  tcase_add_test(t, fortran_sees_numbers);
+  tcase_add_test(t, each_language_sees_what_the_other_one_has_set);
   tcase_add_test(t, a_copy_that_fails_ends_copying);
   tcase_add_test(t, predefined_ones_are_read_and_copied_only);
   tcase_add_test(t, keyvals_of_others_are_none);
