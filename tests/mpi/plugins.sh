@@ -153,10 +153,12 @@ state is the process's$" err)" -eq 1 ] || fail "process-wide: $(cat err)"
 
 # What is damaged fails in the rank, and nothing else.
 mkdir bad
-if ! limited pemsrun -n 3 ./damaged plugins/libbase.so bad >out 2>err; then
-  fail "damaged: $(head -n 3 err)"
-elif [ "$(grep -c '^refused many: 1, opened some: 1, without a reason: 0$' out)" -ne 3 ]; then
-  fail "damaged: $(cat out)"
-fi
+for name in libbase linking_general; do
+  if ! limited pemsrun -n 3 ./damaged plugins/$name.so bad >out 2>err; then
+    fail "damaged $name: $(head -n 3 err)"
+  elif [ "$(grep -c '^refused many: 1, opened some: 1, without a reason: 0$' out)" -ne 3 ]; then
+    fail "damaged $name: $(cat out)"
+  fi
+done
 
 conclude

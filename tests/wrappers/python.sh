@@ -82,6 +82,16 @@ for line in "fork 7" "fork [0, 1, 4, 9, 16]" "spawn [0, 1, 4, 9, 16]"; do
   expect children 2 "$line"
 done
 
+# The environment is a rank's, and its libc's numbers and lines.
+mkdir environment
+cd environment || exit 1
+run 3 --pems-procs=1 --pems-k=3 "$python" "$here/python/environment.py" ||
+  fail "environment: $(head -n 5 err)"
+expect environment 3 "environment EAST 3"
+expect environment 3 "a line by libc 1"
+[ "$(wc -l <out)" -eq 6 ] || fail "environment: $(cat out)"
+cd ..
+
 # Status and errors.
 run 2 "$python" -c 'import sys; sys.exit(3)'
 [ $? -eq 3 ] || fail "sys.exit(3): another status"

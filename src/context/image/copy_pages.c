@@ -147,12 +147,17 @@ static const Elf64_Phdr *dynamic_of(const struct image_file *f) {
   return NULL;
 }
 
+/* ld.so reads it up to its end mark, whatever its header says. */
+static uint64_t dynamic_end(const struct image_file *f) {
+  return dynamic_of(f)->p_vaddr + (f->ndynamic + 1) * sizeof(Elf64_Dyn);
+}
+
 /* What ld.so has made of the dynamic section is the copy's own. */
 static void keep_dynamic(const struct image *img, char *page, uint64_t start,
                          uint64_t end) {
   const Elf64_Phdr *p = dynamic_of(img->file);
   const uint64_t from = p->p_vaddr > start ? p->p_vaddr : start;
-  const uint64_t past = p->p_vaddr + p->p_memsz;
+  const uint64_t past = dynamic_end(img->file);
   const uint64_t to = past < end ? past : end;
   if (from < to) {
     memcpy(page + (from - start), img->base + from, to - from);
@@ -274,7 +279,7 @@ int copy_pages_parts(const struct image *img, struct image_part *part,
   const struct image_file *f = img->file;
   const Elf64_Phdr *dynamic = dynamic_of(f);
   const uint64_t kept = page_down(f, dynamic->p_vaddr);
-  const uint64_t kept_end = page_up(f, dynamic->p_vaddr + dynamic->p_memsz);
+  const uint64_t kept_end = page_up(f, dynamic_end(f));
   struct parts all = {.img = img, .part = part, .most = most};
   for (int i = 0; i < f->elf.nsegments; i++) {
     const Elf64_Phdr *p = &f->elf.segment[i];

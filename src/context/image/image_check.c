@@ -6,6 +6,7 @@
 #include "base/failure.h"
 #include "context/image/image_elf.h"
 #include "context/image/program_abi.h"
+#include "context/image/relocation.h"
 #include "os/bits.h"
 #include "os/native.h"
 #include "os/whole.h"
@@ -26,6 +27,7 @@
 
 enum { NOTES_MAX = 65536 }; /* bytes looked at */
 static const uint64_t address_end = UINT64_C(1) << 46;
+static const uint64_t thread_data_most = UINT64_C(1) << 32;
 
 int image_elf_read(const struct image_elf *elf, uint64_t offset, void *to,
                    size_t len) {
@@ -67,6 +69,10 @@ static bool is_sound(const struct image_elf *elf, const Elf64_Phdr *p) {
   if (p->p_filesz > 0 &&
       (p->p_offset > elf->size || p->p_filesz > elf->size - p->p_offset)) {
     return false;
+  }
+  if (p->p_type == PT_TLS) {
+    /* ld.so ends the process where it cannot have that. */
+    return p->p_filesz <= p->p_memsz && p->p_memsz < thread_data_most;
   }
   if (p->p_type != PT_LOAD) {
     return true;
@@ -194,7 +200,11 @@ struct lookup {
   const struct image_elf *elf;
   uint64_t gnu_hash, hash, symbols, names; /* in the image; 0: none */
   uint64_t versions, needed, defined;      /* of symbols, and which there are */
-  bool starved;                            /* for want of memory */
+  struct {
+    uint64_t at, size;    /* bytes */
+  } words, calls, packed; /* relocations */
+  bool any_segment;       /* these may change text */
+  bool starved;           /* for want of memory */
 };
 
 /* How many bytes are loaded from the file at vaddr and behind it, and where
@@ -252,6 +262,30 @@ static void note(struct lookup *l, const Elf64_Dyn *d) {
     break;
   case DT_VERDEF:
     l->defined = d->d_un.d_ptr;
+    break;
+  case DT_RELA:
+    l->words.at = d->d_un.d_ptr;
+    break;
+  case DT_RELASZ:
+    l->words.size = d->d_un.d_val;
+    break;
+  case DT_JMPREL:
+    l->calls.at = d->d_un.d_ptr;
+    break;
+  case DT_PLTRELSZ:
+    l->calls.size = d->d_un.d_val;
+    break;
+  case DT_RELR:
+    l->packed.at = d->d_un.d_ptr;
+    break;
+  case DT_RELRSZ:
+    l->packed.size = d->d_un.d_val;
+    break;
+  case DT_TEXTREL:
+    l->any_segment = true;
+    break;
+  case DT_FLAGS:
+    l->any_segment |= (d->d_un.d_val & DF_TEXTREL) != 0;
     break;
   default:
     break;
@@ -464,6 +498,57 @@ static bool has_hash(struct lookup *l) {
   return sound;
 }
 
+/* --- relocations: ld.so writes where they say, and looks up the symbols that
+   they say --- */
+
+static bool is_target(const struct lookup *l, uint64_t vaddr) {
+  for (int i = 0; i < l->elf->nsegments; i++) {
+    const Elf64_Phdr *p = &l->elf->segment[i];
+    if (p->p_type == PT_LOAD && (l->any_segment || p->p_flags & PF_W) &&
+        vaddr >= p->p_vaddr && p->p_memsz >= sizeof(uint64_t) &&
+        vaddr - p->p_vaddr <= p->p_memsz - sizeof(uint64_t)) {
+      return true;
+    }
+  }
+  return false;
+}
+
+/* *last becomes the last symbol of them, if it is less. */
+static bool has_targets(struct lookup *l, uint64_t at, uint64_t size,
+                        uint64_t *last) {
+  const uint64_t n = size / sizeof(Elf64_Rela);
+  Elf64_Rela *const r = read_loaded(l, at, n, sizeof(*r));
+  bool sound = n == 0 || r;
+  for (uint64_t i = 0; sound && i < n; i++) {
+    const uint64_t symbol = ELF64_R_SYM(r[i].r_info);
+    sound = is_target(l, r[i].r_offset);
+    *last = symbol > *last ? symbol : *last;
+  }
+  native_free(r);
+  return sound && size % sizeof(*r) == 0;
+}
+
+static bool has_packed_targets(struct lookup *l) {
+  const uint64_t n = l->packed.size / sizeof(uint64_t);
+  uint64_t *const word = read_loaded(l, l->packed.at, n, sizeof(*word));
+  struct relocation_walk walk = {.at = word, .left = n};
+  bool sound = n == 0 || word;
+  for (uint64_t at; sound && n && relocation_next_relr(&walk, &at);) {
+    sound = is_target(l, at);
+  }
+  native_free(word);
+  return sound && l->packed.size % sizeof(*word) == 0;
+}
+
+/* All symbols are there, up to the last that a relocation wants: those that the
+   library does not define are in no chain. */
+static bool has_relocations(struct lookup *l) {
+  uint64_t last = 0;
+  return has_targets(l, l->words.at, l->words.size, &last) &&
+         has_targets(l, l->calls.at, l->calls.size, &last) &&
+         has_packed_targets(l) && (last == 0 || has_symbols(l, 0, last + 1));
+}
+
 int image_lookup_check(const struct image_elf *elf) {
   struct lookup l = {.elf = elf};
   bool sound = true;
@@ -473,6 +558,7 @@ int image_lookup_check(const struct image_elf *elf) {
     }
   }
   /* ld.so does not look at the older one where both are there. */
-  sound = sound && (l.gnu_hash ? has_gnu_hash(&l) : !l.hash || has_hash(&l));
+  sound = sound && (l.gnu_hash ? has_gnu_hash(&l) : !l.hash || has_hash(&l)) &&
+          has_relocations(&l);
   return sound ? 0 : l.starved ? ENOMEM : ENOEXEC;
 }

@@ -37,8 +37,9 @@ int image_elf_read(const struct image_elf *elf, uint64_t offset, void *to,
                    size_t len);
 
 /* Does the hash table lie in what is loaded of the file, with all its chains,
-   the symbols that these stand for, their names, and their versions? 0,
-   ENOEXEC, or ENOMEM. 0, too, if there is none: ld.so says so itself. */
+   the symbols that these stand for, their names, and their versions? So with
+   relocations, and do they change nothing else? 0, ENOEXEC, or ENOMEM. 0, too,
+   if there is no hash table: ld.so says so itself. */
 int image_lookup_check(const struct image_elf *elf);
 
 #endif

@@ -303,10 +303,11 @@ bool image_file_has_symbols(const struct image_file *f, const char *base) {
 }
 
 /* What ld.so reads whenever it looks for a symbol: its pages are never the
-   context's. */
+   context's. It is read here where it is in the file. */
 static bool has_dynamic(const struct image_file *f) {
   const Elf64_Phdr *const p = image_file_segment(f, PT_DYNAMIC);
-  return p && in_segment(f, p->p_vaddr, p->p_memsz, PF_R);
+  return p && in_segment(f, p->p_vaddr, p->p_filesz, PF_R) &&
+         offset_of(f, p->p_vaddr) == p->p_offset;
 }
 
 /* The data of a library that was linked without RELRO cannot be told from what

@@ -8,6 +8,7 @@
 #include "context/image/original.h"
 
 #include <dlfcn.h>
+#include <gnu/lib-names.h>
 #include <string.h>
 
 /* What is looked for, and by whom. */
@@ -91,6 +92,35 @@ static bool look_behind(struct search *s) {
   return s->found;
 }
 
+static bool is_in_libc(const void *p) {
+  const struct original *const libc = original_named(LIBC_SO);
+  struct link_map *in = NULL;
+  Dl_info info;
+  return libc && dladdr1(p, &info, (void **)&in, RTLD_DL_LINKMAP) &&
+         in == libc->map;
+}
+
+static bool is_weak(const void *p) {
+  const ElfW(Sym) *symbol = NULL;
+  Dl_info info;
+  return dladdr1(p, &info, (void **)&symbol, RTLD_DL_SYMENT) && symbol &&
+         ELF64_ST_BIND(symbol->st_info) == STB_WEAK;
+}
+
+/* What libc would keep for the process the program has in its place, weak
+   (interpose/program), also for who asks libc itself. */
+static bool look_instead_of_libc(struct search *s) {
+  struct search there = *s;
+  if (s->found && is_in_libc(s->value) && look(&there, RTLD_DEFAULT)) {
+    const struct original *const of = original_at(there.value);
+    if (of && of->kind == ORIGINAL_PROGRAM && is_weak(there.value) &&
+        translate(&there)) {
+      *s = there;
+    }
+  }
+  return s->found;
+}
+
 static bool look_by_handle(struct search *s, void *handle,
                            struct opened_error *error) {
   if (handle == RTLD_DEFAULT) {
@@ -104,7 +134,8 @@ static bool look_by_handle(struct search *s, void *handle,
     opened_error_say(error, "invalid handle");
     return false;
   }
-  return o->is_self ? look_in_global(s) : look_in(s, o->of);
+  return o->is_self ? look_in_global(s)
+                    : look_in(s, o->of) && look_instead_of_libc(s);
 }
 
 /* As ld.so says it. */

@@ -1,18 +1,98 @@
-/* Programs started by this copy get its environment: libc's own functions would
-   pass the process's. */
+/* Programs started by this copy get its environment, and are looked for where
+   its PATH says: libc's own functions would take the process's. */
 #define _GNU_SOURCE
 #include "interpose/program/private.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <pthread.h>
 #include <spawn.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+/* Could it be run? errno says why not. */
+static int is_program(const char *path) {
+  struct stat st;
+  if (stat(path, &st) != 0) {
+    return 0;
+  }
+  errno = EACCES;
+  return S_ISREG(st.st_mode) &&
+         faccessat(AT_FDCWD, path, X_OK, AT_EACCESS) == 0;
+}
+
+/* Where `file` is, in `room` unless it says so itself; NULL with errno. Works
+   in a child of vfork. */
+static const char *locate(const char *file, char room[PATH_MAX]) {
+  int why = ENOENT;
+  if (!*file || strchr(file, '/')) {
+    return file;
+  }
+  const char *dir = getenv("PATH");
+  dir = dir ? dir : "/bin:/usr/bin";
+  for (;; dir++) {
+    const size_t len = strcspn(dir, ":");
+    if (snprintf(room, PATH_MAX, "%.*s%s%s", (int)len, dir, len ? "/" : "",
+                 file) < PATH_MAX) {
+      if (is_program(room)) {
+        return room;
+      }
+      why = errno == EACCES ? EACCES : why;
+    }
+    dir += len;
+    if (!*dir) {
+      errno = why;
+      return NULL;
+    }
+  }
+}
+
+/* A file without "#!" is the shell's. */
+static void run_by_shell(const char *path, char *const argv[],
+                         char *const envp[]) {
+  size_t n = 0;
+  while (argv[n]) {
+    n++;
+  }
+  char *words[n + 3];
+  words[0] = (char *)"/bin/sh";
+  words[1] = (char *)path;
+  for (size_t i = 1; i <= n; i++) {
+    words[i + 1] = argv[i];
+  }
+  words[n > 0 ? n + 1 : 2] = NULL;
+  execve(words[0], words, envp);
+}
+
+int execvpe(const char *file, char *const argv[], char *const envp[]) {
+  char room[PATH_MAX];
+  const char *const path = locate(file, room);
+  if (path) {
+    execve(path, argv, envp);
+    if (errno == ENOEXEC) {
+      run_by_shell(path, argv, envp);
+    }
+  }
+  return -1;
+}
+
+int posix_spawnp(pid_t *pid, const char *file,
+                 const posix_spawn_file_actions_t *actions,
+                 const posix_spawnattr_t *attributes, char *const argv[],
+                 char *const envp[]) {
+  char room[PATH_MAX];
+  const int was = errno;
+  const char *const path = locate(file, room);
+  const int why = errno;
+  errno = was;
+  return path ? posix_spawn(pid, path, actions, attributes, argv, envp) : why;
+}
 
 int execv(const char *path, char *const argv[]) {
   return execve(path, argv, environ);
@@ -97,26 +177,24 @@ int system(const char *command) {
 static struct stream {
   struct stream *next;
   FILE *file;
+  int end; /* its own */
   pid_t pid;
 } *streams;
 static pthread_mutex_t streams_lock = PTHREAD_MUTEX_INITIALIZER;
 
-/* `ours` of the pipe is kept, the other end becomes the child's. */
+/* `ours` of the pipe is kept, the other end becomes the child's, which has none
+   of the others': they would never end while it runs. */
 static int spawn_on_pipe(struct stream *s, const char *command, int theirs,
                          int child_fd) {
   posix_spawn_file_actions_t actions;
   posix_spawn_file_actions_init(&actions);
+  for (const struct stream *other = streams; other; other = other->next) {
+    posix_spawn_file_actions_addclose(&actions, other->end);
+  }
   posix_spawn_file_actions_adddup2(&actions, theirs, child_fd);
   const int error = run_shell(&s->pid, command, &actions);
   posix_spawn_file_actions_destroy(&actions);
   return error;
-}
-
-static void remember(struct stream *s) {
-  pthread_mutex_lock(&streams_lock);
-  s->next = streams;
-  streams = s;
-  pthread_mutex_unlock(&streams_lock);
 }
 
 FILE *popen(const char *command, const char *mode) {
@@ -132,10 +210,17 @@ FILE *popen(const char *command, const char *mode) {
     return NULL;
   }
   const int ours = ends[!reads], theirs = ends[reads];
+  pthread_mutex_lock(&streams_lock);
   const int error =
       spawn_on_pipe(s, command, theirs, reads ? STDOUT_FILENO : STDIN_FILENO);
-  close(theirs);
   s->file = error ? NULL : fdopen(ours, reads ? "r" : "w");
+  if (s->file) {
+    s->end = ours;
+    s->next = streams;
+    streams = s;
+  }
+  pthread_mutex_unlock(&streams_lock);
+  close(theirs);
   if (!s->file) {
     close(ours);
     free(s);
@@ -145,7 +230,6 @@ FILE *popen(const char *command, const char *mode) {
   if (!strchr(mode, 'e')) {
     fcntl(ours, F_SETFD, 0);
   }
-  remember(s);
   return s->file;
 }
 

@@ -4,6 +4,7 @@
 #include <mpi.h>
 
 #include <dlfcn.h>
+#include <elf.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -67,6 +68,18 @@ int main(int argc, char **argv) {
     bytes[at + 3] = 0x7f;
     try_it(argv[2], size);
     bytes[at + 3] = was;
+  }
+  /* A dynamic section that is said to be longer than it is, and thread-local
+     data that nobody has room for: ld.so does not look there. */
+  for (long at = 64; at < 64 + 56L * bytes[56]; at += 56) {
+    const int type = bytes[at];
+    const long size_at = type == PT_DYNAMIC ? at + 40 : at + 46;
+    const char was = bytes[size_at];
+    if (type == PT_DYNAMIC || type == PT_TLS) {
+      bytes[size_at] = (char)0xff;
+      try_it(argv[2], size);
+      bytes[size_at] = was;
+    }
   }
   try_it(argv[2], size);
   MPI_Barrier(MPI_COMM_WORLD);

@@ -229,6 +229,16 @@ static uint64_t in_file(uint64_t vaddr) {
   ck_abort_msg("%lx is not in the file", (unsigned long)vaddr);
 }
 
+static uint64_t text_of_it(void) {
+  for (int i = 0; i < elf.nsegments; i++) {
+    const Elf64_Phdr *p = &elf.segment[i];
+    if (p->p_type == PT_LOAD && p->p_flags & PF_X) {
+      return p->p_vaddr;
+    }
+  }
+  ck_abort_msg("no text");
+}
+
 /* With versions of its own, and of the C library's. */
 START_TEST(versions_are_checked) {
   build("versions",
@@ -261,6 +271,48 @@ START_TEST(versions_are_checked) {
     const uint64_t nowhere = UINT64_C(1) << 40;
     ck_assert_int_eq(with(place_of(tags[i]), &nowhere, 8), ENOEXEC);
   }
+}
+END_TEST
+
+/* They may write where the library can be written only, and stand for symbols
+   that are there. */
+static void relocation_is_checked(uint64_t at) {
+  refused_with(at + offsetof(Elf64_Rela, r_offset), 1U << 30);
+  refused_with(at + offsetof(Elf64_Rela, r_offset), (uint32_t)text_of_it());
+  refused_with(at + offsetof(Elf64_Rela, r_info) + 4, 1U << 30);
+}
+
+START_TEST(relocations_are_checked) {
+  build("it", "int atoi(const char *); int f(char *s) { return atoi(s); }",
+        "-Wl,-z,lazy");
+  const int64_t tables[] = {DT_RELA, DT_JMPREL};
+  const int64_t sizes[] = {DT_RELASZ, DT_PLTRELSZ};
+  const uint64_t nowhere = UINT64_C(1) << 40;
+  for (int i = 0; i < 2; i++) {
+    const uint64_t odd = value_of(sizes[i]) - 8;
+    relocation_is_checked(in_file(value_of(tables[i])));
+    ck_assert_int_eq(with(place_of(tables[i]), &nowhere, 8), ENOEXEC);
+    ck_assert_int_eq(with(place_of(sizes[i]), &odd, 8), ENOEXEC);
+  }
+}
+END_TEST
+
+/* Where the linker can do it. */
+START_TEST(packed_relocations_are_checked) {
+  make("gnu");
+  char command[2 * PATH_MAX];
+  snprintf(
+      command, sizeof(command),
+      "cd %s && cc -fPIC -shared -o libit.so it.c "
+      "-Wl,-z,pack-relative-relocs && readelf -d libit.so | grep -q RELRSZ",
+      dir);
+  if (system(command) != 0) {
+    puts("no packed relocations: not tried");
+    return;
+  }
+  refused_with(in_file(value_of(DT_RELR)), 1U << 30);
+  const uint64_t nowhere = UINT64_C(1) << 40;
+  ck_assert_int_eq(with(place_of(DT_RELR), &nowhere, 8), ENOEXEC);
 }
 END_TEST
 
@@ -305,6 +357,8 @@ int main(void) {
                                 older_tables_are_checked,
                                 tables_are_in_the_file,
                                 versions_are_checked,
+                                relocations_are_checked,
+                                packed_relocations_are_checked,
                                 memory_may_be_short,
                                 a_rank_gets_an_error,
                                 NULL};

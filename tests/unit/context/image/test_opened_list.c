@@ -13,10 +13,12 @@ static int have(int i) {
   return n;
 }
 
-/* How many of the list have an address; *which is the last of them. */
+/* How many of the list have an address; *which is the last of them. Not the
+   first: the headers of a copy of the program are this one's, which is larger,
+   so that the next lies within. */
 static int holders(int n, const void *p, const struct dl_phdr_info **which) {
   int found = 0;
-  for (int i = 0; i < n; i++) {
+  for (int i = 1; i < n; i++) {
     for (int s = 0; s < list[i].dlpi_phnum; s++) {
       const ElfW(Phdr) *const h = &list[i].dlpi_phdr[s];
       if (h->p_type == PT_LOAD &&
@@ -25,6 +27,14 @@ static int holders(int n, const void *p, const struct dl_phdr_info **which) {
         *which = &list[i];
       }
     }
+  }
+  return found;
+}
+
+static int begun_at(int n, const char *base) {
+  int found = 0;
+  for (int i = 0; i < n; i++) {
+    found += list[i].dlpi_addr == (ElfW(Addr))base;
   }
   return found;
 }
@@ -39,10 +49,10 @@ START_TEST(each_has_its_own_once) {
   ck_assert_int_eq(holders(n, find(0, a, "value"), &info), 1);
   ck_assert_ptr_nonnull(strstr(info->dlpi_name, "/libinner.so"));
   ck_assert_int_eq(holders(n, value, &info), 0);
-  ck_assert_int_eq(holders(n, img[0].text, &info), 1);
-  ck_assert_ptr_eq(info, list);
-  ck_assert_str_eq(info->dlpi_name, "");
-  ck_assert_int_eq(holders(n, img[1].text, &info), 0);
+  ck_assert_str_eq(list[0].dlpi_name, "");
+  ck_assert_ptr_eq((void *)list[0].dlpi_addr, img[0].base);
+  ck_assert_int_eq(begun_at(n, img[0].base), 1);
+  ck_assert_int_eq(begun_at(n, img[1].base), 0);
   n = have(1);
   ck_assert_int_eq(holders(n, value, &info), 1);
   ck_assert_int_eq(holders(n, (void *)(uintptr_t)strtol, &info), 1);
