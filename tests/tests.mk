@@ -370,6 +370,11 @@ tests_unit_mpi_comm_test_comm_shortage_LDFLAGS = $(WRAP_MEMORY)
 tests_unit_mpi_datatype_test_types_kept_LDFLAGS = $(WRAP_MEMORY)
 tests_unit_context_calls_test_save_opened_LDFLAGS = \
   -Wl,--wrap=context_usable,--wrap=context_covers
+tests_unit_checkpoint_test_blocks_LDFLAGS = -Wl,--wrap=fdatasync
+tests_unit_checkpoint_test_shelf_LDFLAGS = \
+  -Wl,--wrap=fdatasync,--wrap=fsync,--wrap=rename
+tests_unit_mpi_job_test_checkpoint_ask_LDFLAGS = \
+  -Wl,--wrap=net_rank,--wrap=net_size,--wrap=am_register,--wrap=am_post_locked
 tests_unit_mpi_job_test_checkpoint_calls_LDFLAGS = $(WRAP_MEMORY)
 tests_unit_mpi_job_test_checkpoint_objects_LDFLAGS = $(WRAP_MEMORY)
 tests_unit_mpi_job_test_checkpoint_LDFLAGS = $(WRAP_MEMORY) \

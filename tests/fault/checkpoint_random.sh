@@ -86,9 +86,11 @@ has_joined() {
     }' "$work/reference" "$@" >"$work/why"
 }
 
-# What a killed process has written of a line is none.
+# What a killed process has written of a line is none, and neither is what MPICH's
+# launcher says there of the kill.
 whole_lines() {
   [ ! -s "$1" ] || [ -z "$(tail -c 1 "$1")" ] || sed -i '$d' "$1"
+  sed -i '/^====*$/,$ { /^rank /!d; }' "$1"
 }
 
 # kill_one TAKEN OPTION...: the job is killed at a random moment after its first

@@ -67,6 +67,8 @@ static struct {
   bool trying;     /* they are to stop between supersteps, too */
   bool take;       /* all ranks of the job have stopped, */
   bool tried;      /* maybe between supersteps */
+  bool anew;       /* and since then the first process, where this one is over
+                      already, has agreed on the next */
   bool gave_up;    /* GIVE_UP was sent, for this one */
   int stopped;     /* VPs here that have, */
   int between;     /* of them between supersteps */
@@ -107,6 +109,7 @@ static void send_locked(int process, enum op op, uint64_t superstep) {
 
 static void stop_locked(uint64_t superstep) {
   ask.asking = true;
+  ask.anew = ask.take;
   ask.agreed = superstep;
   ask.hold = false;
   ask.pause = GRACE_S * SECOND;
@@ -141,9 +144,9 @@ static void begin_locked(void) {
 }
 
 /* Where all ask before they come to a superstep, it is that one: none goes on
-   from here until all know. */
+   from here until all know. While one is being taken, who asks has it. */
 static void want_locked(uint64_t reached) {
-  if (ask.asking) {
+  if (ask.asking || ask.take) {
     ask.later = reached >= ask.later ? reached + 1 : ask.later;
   } else if (net_rank() == 0) {
     begin_locked();
@@ -433,13 +436,14 @@ static void next_by_number(uint64_t superstep) {
 }
 
 void checkpoint_ask_done_locked(uint64_t superstep) {
-  const bool asked = ask.asking && (ask.agreed <= superstep || ask.tried);
+  const bool asked =
+      ask.asking && (ask.agreed <= superstep || (ask.tried && !ask.anew));
   pass_locked(superstep);
   next_by_number(superstep);
   if (ask.take) { /* some may have come for the next one already */
     ask.full -= net_size();
   }
-  ask.take = ask.tried = ask.gave_up = false;
+  ask.take = ask.tried = ask.anew = ask.gave_up = false;
   ask.stopped = ask.between = 0;
   ask.at = 0;
   ask.taken++;
@@ -448,11 +452,14 @@ void checkpoint_ask_done_locked(uint64_t superstep) {
     ask.asking = ask.said = false;
     ask.since = 0;
     ask.due = clock_ns() + ask.period;
-    /* Who asked had been there already, and this process had not. */
-    if (net_rank() == 0 && ask.later > superstep) {
-      begin_locked();
-    }
+  }
+  /* Who asked had been there already, and this process had not. */
+  const bool later = !ask.asking && ask.later > superstep;
+  if (!ask.asking) {
     ask.later = 0;
+  }
+  if (later && net_rank() == 0) {
+    begin_locked();
   }
 }
 

@@ -8,7 +8,7 @@
 #include "check_main.h"
 
 static struct checkpoint_sum ranks[2] = {{1, 2}, {UINT64_MAX, 3}};
-static char *words[] = {"a b", "", "%\n\xff", NULL};
+static char *words[] = {"a b", "", "%\n\xff%41", NULL};
 
 static struct manifest example(void) {
   return (struct manifest){.program = "/bin/p q",
@@ -66,6 +66,7 @@ START_TEST(what_was_written_is_read) {
   ck_assert_uint_eq(is.identity.sum, 11);
   ck_assert_uint_eq(is.rank[1].bytes, UINT64_MAX);
   ck_assert_uint_eq(is.rank[1].sum, 3);
+  ck_assert_uint_eq(is.sum, manifest_sum(text, n).sum);
   manifest_free(&is);
   free(text);
 }
@@ -92,21 +93,53 @@ START_TEST(a_change_by_hand_is_found) {
 }
 END_TEST
 
-/* Its sum is right, but it says something else. */
-START_TEST(what_is_not_understood_is_refused) {
-  size_t n;
+/* Its sum is right, but it has `to`, n bytes, in the place of `from`. */
+static void refuse(const char *from, const char *to, size_t n) {
+  size_t all, bytes;
   struct pems_error error;
   struct manifest m = example(), is;
-  char *const text = text_of(&m, &n);
-  char *const line = strstr(text, "superstep 4");
-  memcpy(line, "superstep x", 11);
-  char *const sum = strstr(text, "\nsum ") + 1;
-  sprintf(sum, "sum %016llx\n",
-          (unsigned long long)manifest_sum(text, (size_t)(sum - text)).sum);
-  ck_assert_int_eq(read_text(&is, text, n, &error), EILSEQ);
-  ck_assert_ptr_nonnull(strstr(error.text, "line"));
+  char *const text = text_of(&m, &all), *changed;
+  FILE *const f = open_memstream(&changed, &bytes);
+  const char *const at = strstr(text, from), *const rest = at + strlen(from),
+                    *const end = strstr(text, "\nsum ") + 1;
+  ck_assert_ptr_nonnull(strstr(text, from));
+  fwrite(text, 1, (size_t)(at - text), f);
+  fwrite(to, 1, n, f);
+  fwrite(rest, 1, (size_t)(end - rest), f);
+  fflush(f);
+  fprintf(f, "sum %016llx\n",
+          (unsigned long long)manifest_sum(changed, bytes).sum);
+  fclose(f);
+  ck_assert_msg(read_text(&is, changed, bytes, &error) == EILSEQ, "%s", to);
+  ck_assert_ptr_nonnull(strstr(error.text, "here"));
   manifest_free(&is);
+  free(changed);
   free(text);
+}
+
+START_TEST(what_is_not_understood_is_refused) {
+  static const char last[] = "rank 18446744073709551615 0000000000000003\n";
+  static const struct {
+    const char *from, *to;
+  } changes[] = {
+      {"superstep 4", "superstep x"},
+      {"superstep 4", "superstep -4"},
+      {"superstep 4", "superstep 4x"},
+      {"superstep 4", "superstep 18446744073709551616"},
+      {"superstep 4", "other 4"},
+      {"ranks 2\nrank 1 0000000000000002\nrank 18446744073709551615 "
+       "0000000000000003\n",
+       "ranks 0\n"},
+      {"ranks 2", "ranks 3"},
+      {"ranks 2", "ranks 1"},
+      {"arguments 3\nargument a%20b\nargument \nargument %25%0a%ff%2541\n",
+       "arguments 0\n"},
+      {last, "rank 5 0000000000000003\nmore 1\n"},
+  };
+  for (size_t i = 0; i < sizeof(changes) / sizeof(*changes); i++) {
+    refuse(changes[i].from, changes[i].to, strlen(changes[i].to));
+  }
+  refuse(last, "rank 5 0000000000000003\n\0more", 29);
 }
 END_TEST
 

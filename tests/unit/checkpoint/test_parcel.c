@@ -48,6 +48,11 @@ START_TEST(what_is_not_there_is_zero_and_a_failure) {
   ck_assert_str_eq(parcel_text(&p), "");
   ck_assert(p.failed);
   parcel_free(&p);
+  parcel_put_number(&p, 3); /* of a text that does not end in them */
+  parcel_put(&p, "abcd", 4);
+  ck_assert_str_eq(parcel_text(&p), "");
+  ck_assert(p.failed);
+  parcel_free(&p);
   parcel_put_ints(&p, (const int[]){1}, 1);
   ck_assert_ptr_null(parcel_ints(&p, 2));
   ck_assert(p.failed);
@@ -94,9 +99,35 @@ START_TEST(a_large_one_is_cut_and_joined) {
 }
 END_TEST
 
+START_TEST(blocks_in_another_order_are_told) {
+  char path[] = "/tmp/test_parcel.XXXXXX";
+  struct checkpoint_out out;
+  struct checkpoint_in in;
+  struct checkpoint_sum sum;
+  struct pems_error error;
+  struct parcel got = {0};
+  close(mkstemp(path));
+  ck_assert_int_eq(checkpoint_create(&out, path, NULL), 0);
+  for (int at = 4; at >= 0; at -= 4) {
+    ck_assert_int_eq(
+        checkpoint_put(&out, CHECKPOINT_OBJECTS, (uint64_t)at, "abcd", 4, NULL),
+        0);
+  }
+  ck_assert_int_eq(checkpoint_finish(&out, &sum, NULL), 0);
+  checkpoint_close(&out);
+  ck_assert_int_eq(checkpoint_open(&in, path, NULL), 0);
+  ck_assert_int_eq(parcel_load(&got, CHECKPOINT_OBJECTS, 8, &in, &error),
+                   EILSEQ);
+  ck_assert_ptr_nonnull(strstr(error.text, "incomplete"));
+  checkpoint_shut(&in);
+  parcel_free(&got);
+  unlink(path);
+}
+END_TEST
+
 int main(void) {
-  const TTest *const tests[] = {facts_come_back_in_their_order,
-                                what_is_not_there_is_zero_and_a_failure,
-                                a_large_one_is_cut_and_joined, NULL};
+  const TTest *const tests[] = {
+      facts_come_back_in_their_order, what_is_not_there_is_zero_and_a_failure,
+      a_large_one_is_cut_and_joined, blocks_in_another_order_are_told, NULL};
   return check_main("parcel", tests);
 }

@@ -2,6 +2,8 @@
 #include "checkpoint/shelf.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -60,6 +62,82 @@ START_TEST(the_newest_is_found_and_the_oldest_goes) {
 }
 END_TEST
 
+START_TEST(other_names_are_none) {
+  static const char *const names[] = {"checkpoint-000009.old", "checkpoint-",
+                                      "checkpoint-x", "old-checkpoint-000009"};
+  struct shelf s;
+  make(&s);
+  take(&s, 8, 2);
+  for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
+    char path[PATH_MAX];
+    snprintf(path, sizeof(path), "%s/%s", dir, names[i]);
+    ck_assert_int_eq(mkdir(path, 0700), 0);
+  }
+  ck_assert_uint_eq(shelf_newest(&s), 8);
+  drop(&s);
+}
+END_TEST
+
+/* Whatever fails, no older one goes for one that is not there; one that should
+   have gone and is still there is no error. */
+START_TEST(what_fails_leaves_the_older_ones) {
+  struct shelf s;
+  char folder[PATH_MAX];
+  struct pems_error error;
+  make(&s);
+  take(&s, 1, 1);
+  ck_assert_int_eq(shelf_commit(&s, 2, 1, &error), ENOENT);
+  ck_assert_ptr_nonnull(strstr(error.text, "checkpoint-000002"));
+  ck_assert(is_there(1) && !is_there(2));
+  setenv("PEMS_TEST_CHECKPOINT", "eio:2", 1);
+  ck_assert_int_eq(shelf_begin(&s, 2, folder, NULL), 0);
+  ck_assert_int_eq(shelf_commit(&s, 2, 1, &error), EIO);
+  ck_assert(is_there(1) && !is_there(2));
+  setenv("PEMS_TEST_CHECKPOINT", "eio:4", 1);
+  ck_assert_int_eq(shelf_commit(&s, 2, 1, &error), 0);
+  ck_assert(is_there(1) && is_there(2));
+  drop(&s);
+}
+END_TEST
+
+/* "d": a file is synced; "b", "c": the folder of one that is begun or complete;
+   "s": the shelf; "r": the name is given. */
+static char order[32];
+
+static void note(char what) {
+  const size_t n = strlen(order);
+  ck_assert_uint_lt(n + 1, sizeof(order));
+  order[n] = what;
+}
+
+int __wrap_fdatasync(int fd) {
+  (void)fd;
+  note('d');
+  return 0;
+}
+
+int __wrap_fsync(int fd) {
+  char link[64], path[PATH_MAX] = "";
+  snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
+  ck_assert_int_gt(readlink(link, path, sizeof(path) - 1), 0);
+  note(strstr(path, "/.new-") ? 'b' : strstr(path, "/checkpoint-") ? 'c' : 's');
+  return 0;
+}
+
+int __wrap_rename(const char *from, const char *to) {
+  note('r');
+  return renameat(AT_FDCWD, from, AT_FDCWD, to);
+}
+
+START_TEST(all_is_on_disk_before_its_name_is) {
+  struct shelf s;
+  make(&s);
+  take(&s, 1, 1);
+  ck_assert_str_eq(order, "dbrs");
+  drop(&s);
+}
+END_TEST
+
 START_TEST(what_is_not_complete_is_not_there) {
   struct shelf s, again;
   char folder[PATH_MAX], path[PATH_MAX];
@@ -68,6 +146,9 @@ START_TEST(what_is_not_complete_is_not_there) {
   ck_assert_int_eq(shelf_begin(&s, 2, folder, NULL), 0);
   ck_assert_int_eq(shelf_put(folder, "rank-0", "r", 1, NULL), 0);
   ck_assert_uint_eq(shelf_newest(&s), 1);
+  /* Another process of the job. */
+  ck_assert_int_eq(shelf_open(&again, dir, false, NULL), 0);
+  ck_assert_int_eq(access(folder, F_OK), 0);
   shelf_abandon(&s, 2);
   ck_assert_int_ne(access(folder, F_OK), 0);
   /* A job is killed; the next one finds what it has left. */
@@ -91,6 +172,47 @@ START_TEST(one_job_has_it) {
   shelf_close(&s);
   ck_assert_int_eq(shelf_open(&other, dir, true, NULL), 0);
   drop(&other);
+}
+END_TEST
+
+START_TEST(what_a_longer_name_left_is_cut) {
+  struct shelf s;
+  char path[128], text[512] = "";
+  make(&s);
+  shelf_close(&s);
+  snprintf(path, sizeof(path), "%s/lock", dir);
+  FILE *f = fopen(path, "w");
+  fprintf(f, "%0300d\n", 0);
+  fclose(f);
+  ck_assert_int_eq(shelf_open(&s, dir, true, NULL), 0);
+  f = fopen(path, "r");
+  ck_assert_ptr_nonnull(fgets(text, sizeof(text), f));
+  ck_assert_int_eq(fgetc(f), EOF);
+  fclose(f);
+  drop(&s);
+}
+END_TEST
+
+START_TEST(files_of_all_ranks_are_looked_at) {
+  struct shelf s;
+  struct checkpoint_sum ranks[] = {{3, 0}, {4, 0}, {5, 0}};
+  const struct manifest m = {.v = 3, .rank = ranks};
+  struct pems_error error;
+  make(&s);
+  ck_assert_int_eq(shelf_put(dir, "rank-0", "abc", 3, NULL), 0);
+  ck_assert_int_eq(shelf_put(dir, "rank-1", "abcd", 4, NULL), 0);
+  ck_assert_int_eq(shelf_look(dir, &m, &error), ENOENT);
+  ck_assert_int_eq(shelf_put(dir, "rank-2", "abcde", 5, NULL), 0);
+  ck_assert_int_eq(shelf_look(dir, &m, NULL), 0);
+  for (int i = 0; i < 3; i++) {
+    char name[16];
+    snprintf(name, sizeof(name), "rank-%d", i);
+    ranks[i].bytes++;
+    ck_assert_int_eq(shelf_look(dir, &m, &error), EILSEQ);
+    ck_assert_ptr_nonnull(strstr(error.text, name));
+    ranks[i].bytes--;
+  }
+  drop(&s);
 }
 END_TEST
 
@@ -147,6 +269,9 @@ START_TEST(a_small_file_is_what_it_was) {
   ck_assert_int_eq(shelf_get(dir, "f", &sum, &bytes, &error), EILSEQ);
   ck_assert_int_eq(shelf_put(dir, "f", "abcd", 4, NULL), 0);
   ck_assert_int_eq(shelf_get(dir, "f", &sum, &bytes, &error), EILSEQ);
+  ck_assert_int_eq(shelf_put(dir, "f", "abc", 3, NULL), 0);
+  ck_assert_int_eq(shelf_get(dir, "f", &sum, &bytes, NULL), 0);
+  free(bytes);
   ck_assert_int_eq(shelf_get(dir, "g", &sum, &bytes, &error), ENOENT);
   ck_assert_int_eq(shelf_put("/nowhere", "f", "a", 1, &error), ENOENT);
   drop(&s);
@@ -163,6 +288,11 @@ END_TEST
 
 int main(void) {
   const TTest *const tests[] = {the_newest_is_found_and_the_oldest_goes,
+                                other_names_are_none,
+                                what_fails_leaves_the_older_ones,
+                                all_is_on_disk_before_its_name_is,
+                                what_a_longer_name_left_is_cut,
+                                files_of_all_ranks_are_looked_at,
                                 what_is_not_complete_is_not_there,
                                 one_job_has_it,
                                 its_owner_is_known_to_all_that_have_it,

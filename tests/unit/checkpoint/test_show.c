@@ -107,6 +107,7 @@ START_TEST(a_good_one_is_shown) {
   expect("superstep  42\n");
   expect("ranks      1\n");
   expect("with       no messages\n");
+  expect("size       69 B\n");
   expect("sound      all sums are right\n");
   drop();
 }

@@ -108,6 +108,34 @@ START_TEST(too_much_and_too_little_are_told) {
 }
 END_TEST
 
+/* What is left may be the end of the last block, or a whole one. */
+START_TEST(little_that_is_left_is_told) {
+  struct checkpoint_out o;
+  struct checkpoint_in in;
+  struct checkpoint_block b;
+  struct checkpoint_reader r;
+  struct checkpoint_sum sum;
+  struct pems_error error;
+  char is[8];
+  make();
+  ck_assert_int_eq(checkpoint_create(&o, path, NULL), 0);
+  for (int i = 0; i < 2; i++) {
+    ck_assert_int_eq(checkpoint_put(&o, CHECKPOINT_MESSAGES, 0, "abc", 3, NULL),
+                     0);
+  }
+  ck_assert_int_eq(checkpoint_finish(&o, &sum, NULL), 0);
+  checkpoint_close(&o);
+  for (size_t n = 3; n <= 6; n++) {
+    open_file(&in, &b, &r, &error);
+    checkpoint_read(&r, is, n);
+    ck_assert_mem_eq(is, "abcabc", n);
+    ck_assert_int_eq(checkpoint_read_end(&r), n < 6 ? EILSEQ : 0);
+    checkpoint_shut(&in);
+  }
+  drop();
+}
+END_TEST
+
 START_TEST(the_first_error_stays) {
   struct checkpoint_in in;
   struct checkpoint_block b;
@@ -144,7 +172,8 @@ END_TEST
 
 int main(void) {
   const TTest *const tests[] = {
-      what_was_written_is_read, too_much_and_too_little_are_told,
-      the_first_error_stays, writing_that_fails_is_told, NULL};
+      what_was_written_is_read,    too_much_and_too_little_are_told,
+      little_that_is_left_is_told, the_first_error_stays,
+      writing_that_fails_is_told,  NULL};
   return check_main("stream", tests);
 }

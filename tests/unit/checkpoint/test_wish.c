@@ -26,6 +26,11 @@ START_TEST(numbers_and_times_are_told_apart) {
   ck_assert_int_eq(wish_parse(&w, "d,every=2h", NULL), 0);
   ck_assert_uint_eq(w.supersteps, 0);
   ck_assert_uint_eq(w.seconds, 7200);
+  ck_assert_int_eq(wish_parse(&w, "d,every=3d,every=1000000000000", NULL), 0);
+  ck_assert_uint_eq(w.supersteps, 1000000000000);
+  ck_assert_uint_eq(w.seconds, 3 * 86400);
+  ck_assert_int_eq(wish_parse(&w, "d,every=9s", NULL), 0);
+  ck_assert_uint_eq(w.seconds, 9);
 }
 END_TEST
 
@@ -41,11 +46,25 @@ START_TEST(sigterm_may_ask_for_one) {
 END_TEST
 
 START_TEST(all_else_is_refused) {
-  static const char *const bad[] = {
-      "",           ",every=1",  "d,",         "d,every=",    "d,every=0",
-      "d,keep=0",   "d,keep=1x", "d,every=1x", "d,every=m",   "d,every=1mm",
-      "d,often",    "d,keep=-1", "d,every=5,", "d,keep=1001", "d,on-ter",
-      "d,on-terms", "d,on-term="};
+  static const char *const bad[] = {"",
+                                    ",every=1",
+                                    "d,",
+                                    "d,every=",
+                                    "d,every=0",
+                                    "d,keep=0",
+                                    "d,keep=1x",
+                                    "d,every=1x",
+                                    "d,every=m",
+                                    "d,every=1mm",
+                                    "d,often",
+                                    "d,keep=-1",
+                                    "d,every=5,",
+                                    "d,keep=1001",
+                                    "d,on-ter",
+                                    "d,on-terms",
+                                    "d,on-term=",
+                                    "d,every=1000000000001",
+                                    "d,every=99999999999999999999s"};
   for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
     struct wish w;
     struct pems_error error;
