@@ -230,15 +230,18 @@ static struct forecast_shape find_shape(struct plan_ask *a,
 }
 
 /* Sizes that nobody gave may be too small for what they have in common with the
-   run asked about: one of half its size in place of the smallest. Half the size
-   is a quarter of the data where these are a square. */
+   run asked about: one of half its size in place of the smallest, if its
+   contexts fit in memory. Half the size is a quarter of the data where these
+   are a square. */
 static bool add_larger(struct plan_ask *a, const struct forecast *f,
                        struct dry_run *whole, uint64_t memory) {
   const int n = cases(a);
   const double agree = 0.1;
   const uint64_t half = a->size / 2;
+  const double needed = fit_at(&f->context, (double)half) * a->plan.v;
   if (!a->sizes_chosen || (f->off <= agree && !f->uneven) ||
-      half <= a->sizes[n - 1]) {
+      half <= a->sizes[n - 1] ||
+      needed > plan_ask_room_dry(a, a->plan.v, memory) * a->plan.nprocs) {
     return false;
   }
   memmove(a->sizes, a->sizes + 1, (size_t)(n - 1) * sizeof(*a->sizes));

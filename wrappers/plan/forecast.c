@@ -207,14 +207,14 @@ struct products {
 
 static struct products multiply(const struct forecast *f,
                                 const struct fit *processor,
-                                const struct dry_run *run, int n, bool moved) {
+                                const struct dry_run *run, int n, bool tight) {
   struct products sum = {0};
   for (int i = 0; i < n; i++) {
     const struct dry_run *const r = &run[i];
     const double x = data_of(&f->context, &r->asked);
-    const double p = (moved ? fit_at(processor, x) : of_processor(r, -1)) /
+    const double p = (tight ? fit_at(processor, x) : of_processor(r, -1)) /
                      ((double)r->k * r->processes);
-    const double m = moved ? r->read + r->written : 0;
+    const double m = r->read + r->written;
     const double s = larger(r->seconds - f->beside, 0);
     sum.pp += p * p;
     sum.pm += p * m;
@@ -246,6 +246,12 @@ static void find_paces(struct forecast *f, const struct products *a,
   }
 }
 
+/* A processor has about as much to do for a large one as for a small one: disks
+   move the bytes. */
+static double contexts_moved(double bytes, double context) {
+  return context > 0 ? bytes / context : 0;
+}
+
 static void predict_time(struct forecast *f, const struct forecast_case *run,
                          const struct dry_run *whole, int n_whole,
                          const struct dry_run *tight, int n_tight) {
@@ -258,9 +264,10 @@ static void predict_time(struct forecast *f, const struct forecast_case *run,
   for (int i = 0; i < n_tight; i++) {
     more += of_processor(&tight[i], -1) -
             fit_at(&fit, data_of(&f->context, &tight[i].asked));
-    moved += tight[i].read + tight[i].written;
+    moved += contexts_moved(tight[i].read + tight[i].written, tight[i].context);
   }
-  f->moving = moved > 0 ? larger(more / moved, 0) * (f->read + f->written) : 0;
+  const double all = contexts_moved(f->read + f->written, f->bytes_of_context);
+  f->moving = moved > 0 ? larger(more / moved, 0) * all : 0;
   f->processor = fit_at(&fit, data_of(&f->context, &c));
   f->computing = f->stretch * f->processor;
   f->processor += f->moving;

@@ -209,7 +209,7 @@ START_TEST(what_is_waited_for) {
 END_TEST
 
 /* Other programs have three quarters of the processors, sometimes more, and
-   moving takes a nanosecond for each byte. */
+   moving takes a millisecond for each context. */
 START_TEST(other_programs_run) {
   struct dry_run whole[3], tight[2];
   const double stretch[] = {4, 6, 4, 3.6, 4.1};
@@ -224,14 +224,14 @@ START_TEST(other_programs_run) {
     moved = tight[i].read + tight[i].written;
     tight[i].computing *= stretch[3 + i];
     tight[i].seconds = 0.5 + tight[i].computing / K + moved / 4e9;
-    tight[i].processor += moved * 1e-9;
+    tight[i].processor += 1e-3 * moved / tight[i].context;
   }
   const struct forecast_case c = full_case(0.25);
   const struct dry_run truth = run_of(full, V, 0.25);
   struct forecast f = forecast_make(&c, whole, 3, tight, 2);
   const double all = truth.read + truth.written;
-  NEAR(f.moving, all * 1e-9, 0.02);
-  NEAR(f.processor, truth.processor + all * 1e-9, 0.02);
+  NEAR(f.moving, 1e-3 * all / truth.context, 0.02);
+  NEAR(f.processor, truth.processor + f.moving, 0.02);
   NEAR(f.computing, 4 * truth.computing, 0.1);
   NEAR(forecast_seconds(&f, &c, 1e12, true),
        0.5 + 4 * truth.computing / K + all / 4e9, 0.1);
