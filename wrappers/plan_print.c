@@ -55,7 +55,7 @@ void plan_print_forecast(const struct plan_ask *a, const struct forecast *f,
   printf("%-10s %.4g s\n", "computing", f->computing / slots);
   if (measured) {
     printf("%-10s %.4g s for what is moved, as in the dry runs\n", "waiting",
-           f->waited * (f->read + f->written));
+           forecast_waiting(f));
   }
   printf("%-10s %.4g from start to end\n", "seconds",
          forecast_seconds(f, &full, rate, measured));
@@ -129,6 +129,7 @@ static void print_share(const struct plan_ask *a, const struct forecast *f,
   const struct forecast_case full = plan_ask_full(a);
   struct forecast alone = *f;
   alone.computing = f->processor - f->moving;
+  alone.stretch = 1;
   if (f->stretch > 1.25) {
     printf("- ranks had a processor for %.0f %% of the time that they had a "
            "slot in the dry runs: with one all the time, %.4g seconds\n",

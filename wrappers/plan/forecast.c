@@ -199,8 +199,9 @@ static double beside(const struct dry_run *run, int n) {
   return least;
 }
 
-/* Of each run: seconds of processors in each slot, bytes that were moved, and
-   seconds that both took. Sums of their products. */
+/* Of each run: seconds of processors in each slot, and those to move contexts,
+   which one after the other wait for; bytes that were moved; and seconds that
+   all took. Sums of their products. */
 struct products {
   double pp, pm, mm, ps, ms;
 };
@@ -212,8 +213,10 @@ static struct products multiply(const struct forecast *f,
   for (int i = 0; i < n; i++) {
     const struct dry_run *const r = &run[i];
     const double x = data_of(&f->context, &r->asked);
-    const double p = (tight ? fit_at(processor, x) : of_processor(r, -1)) /
-                     ((double)r->k * r->processes);
+    const double slots = (double)r->k * r->processes;
+    const double all = of_processor(r, -1);
+    const double computing = tight ? fit_at(processor, x) : all;
+    const double p = computing / slots + larger(all - computing, 0);
     const double m = r->read + r->written;
     const double s = larger(r->seconds - f->beside, 0);
     sum.pp += p * p;
@@ -302,6 +305,10 @@ struct forecast forecast_make(const struct forecast_case *run,
   return f;
 }
 
+double forecast_waiting(const struct forecast *f) {
+  return f->waited * (f->read + f->written) + f->stretch * f->moving;
+}
+
 double forecast_seconds(const struct forecast *f,
                         const struct forecast_case *run, double rate,
                         bool here) {
@@ -310,7 +317,7 @@ double forecast_seconds(const struct forecast *f,
   const double slots = (double)run->k * run->processes;
   const double alone = f->computing / slots;
   /* k ranks wait at the same time, but the disks are no faster. */
-  const double others = here       ? f->waited * moved
+  const double others = here       ? forecast_waiting(f)
                         : f->ahead ? 0
                                    : disks / run->k;
   return f->beside + larger(disks, alone + others);

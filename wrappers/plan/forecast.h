@@ -58,6 +58,9 @@ struct forecast forecast_make(const struct forecast_case *run,
                               const struct dry_run *whole, int n_whole,
                               const struct dry_run *tight, int n_tight);
 
+/* Seconds that are waited for what is moved, on the disks of the dry runs. */
+double forecast_waiting(const struct forecast *f);
+
 /* Seconds, where disks move `rate` bytes in one. If these are `here`, what is
    moved is waited for as in the dry runs; else doc/design.md has it: contexts
    come in while others compute if there is room for them. */
