@@ -50,10 +50,12 @@ void plan_print_forecast(const struct plan_ask *a, const struct forecast *f,
   printf("%-10s %.4g s at %s/s, %s\n", "disk",
          rate > 0 ? (f->read + f->written) / rate : 0, size(rate, z),
          measured ? "measured here" : "as given");
+  printf("%-10s %.4g s of them all, %.4g of these to move data\n", "processors",
+         f->processor, f->moving);
   printf("%-10s %.4g s\n", "computing", f->computing / slots);
   if (measured) {
     printf("%-10s %.4g s for what is moved, as in the dry runs\n", "waiting",
-           f->waited * (f->read + f->written));
+           forecast_waiting(f));
   }
   printf("%-10s %.4g from start to end\n", "seconds",
          forecast_seconds(f, &full, rate, measured));
@@ -121,8 +123,23 @@ static void print_edge(const struct forecast_case *full, double context) {
   }
 }
 
+/* Other programs, or more slots than cores. */
+static void print_share(const struct plan_ask *a, const struct forecast *f,
+                        double rate, bool measured) {
+  const struct forecast_case full = plan_ask_full(a);
+  struct forecast alone = *f;
+  alone.computing = f->processor - f->moving;
+  alone.stretch = 1;
+  if (f->stretch > 1.25) {
+    printf("- ranks had a processor for %.0f %% of the time that they had a "
+           "slot in the dry runs: with one all the time, %.4g seconds\n",
+           100 / f->stretch, forecast_seconds(&alone, &full, rate, measured));
+  }
+}
+
 void plan_print_assumptions(const struct plan_ask *a, const struct forecast *f,
-                            const struct forecast_shape *shape) {
+                            const struct forecast_shape *shape, double rate,
+                            bool measured) {
   puts("\nassumptions");
   printf("- what grows with the %s grows on as it did in the dry runs (off by "
          "%.1f %% at most there)\n",
@@ -133,6 +150,7 @@ void plan_print_assumptions(const struct plan_ask *a, const struct forecast *f,
   puts("- computing takes as long per rank as in the dry runs, k ranks compute "
        "at once, and what is moved is waited for as there (with --rate: while "
        "ranks compute, if k + 2 contexts fit)");
+  print_share(a, f, rate, measured);
   printf("- with more ranks, contexts %s\n",
          shape->divided > 0 ? "become smaller: the data are divided among them"
                             : "stay as large");

@@ -16,6 +16,7 @@ void plan_print_advice(struct plan_ask *a, const struct forecast *f,
                        const struct forecast_shape *shape);
 /* What all that rests on. */
 void plan_print_assumptions(const struct plan_ask *a, const struct forecast *f,
-                            const struct forecast_shape *shape);
+                            const struct forecast_shape *shape, double rate,
+                            bool measured);
 
 #endif

@@ -117,8 +117,9 @@ static const char *find_pemsrun(void) {
 }
 
 static void print_runs_head(void) {
-  printf("\n%7s %14s %10s %10s %10s %10s %10s %9s\n", "ranks", "size", "memory",
-         "context", "supersteps", "read", "written", "seconds");
+  printf("\n%7s %14s %10s %10s %10s %10s %10s %10s %8s\n", "ranks", "size",
+         "memory", "context", "supersteps", "read", "written", "processors",
+         "seconds");
 }
 
 static void print_run(const struct dry_run *r) {
@@ -126,11 +127,12 @@ static void print_run(const struct dry_run *r) {
   if (r->asked.size) {
     snprintf(size, sizeof(size), "%" PRIu64, r->asked.size);
   }
-  printf("%7d %14s %10s %10s %10.0f %10s %10s %9.2f\n", r->asked.ranks, size,
-         size_format(r->asked.memory, memory, 16),
+  printf("%7d %14s %10s %10s %10.0f %10s %10s %10.2f %8.2f\n", r->asked.ranks,
+         size, size_format(r->asked.memory, memory, 16),
          size_format((uint64_t)r->context, context, 16), r->supersteps,
          size_format((uint64_t)r->read, read, 16),
-         size_format((uint64_t)r->written, written, 16), r->seconds);
+         size_format((uint64_t)r->written, written, 16), r->processor,
+         r->seconds);
   fflush(stdout);
 }
 
@@ -228,13 +230,18 @@ static struct forecast_shape find_shape(struct plan_ask *a,
 }
 
 /* Sizes that nobody gave may be too small for what they have in common with the
-   run asked about: one of half its size in place of the smallest. */
+   run asked about: one of half its size in place of the smallest, if its
+   contexts fit in memory. Half the size is a quarter of the data where these
+   are a square. */
 static bool add_larger(struct plan_ask *a, const struct forecast *f,
                        struct dry_run *whole, uint64_t memory) {
   const int n = cases(a);
   const double agree = 0.1;
   const uint64_t half = a->size / 2;
-  if (!a->sizes_chosen || f->off <= agree || half <= a->sizes[n - 1]) {
+  const double needed = fit_at(&f->context, (double)half) * a->plan.v;
+  if (!a->sizes_chosen || (f->off <= agree && !f->uneven) ||
+      half <= a->sizes[n - 1] ||
+      needed > plan_ask_room_dry(a, a->plan.v, memory) * a->plan.nprocs) {
     return false;
   }
   memmove(a->sizes, a->sizes + 1, (size_t)(n - 1) * sizeof(*a->sizes));
@@ -285,7 +292,7 @@ int plan_program(char **argv) {
   const double rate = a.rate > 0 ? a.rate : measure_rate(&a.o);
   plan_print_forecast(&a, &f, rate, a.rate <= 0);
   plan_print_advice(&a, &f, &shape);
-  plan_print_assumptions(&a, &f, &shape);
+  plan_print_assumptions(&a, &f, &shape, rate, a.rate <= 0);
   options_free(&a.o);
   return fflush(stdout) ? MSG_FAILED : 0;
 }

@@ -1,6 +1,7 @@
 #!/bin/sh
 # What `pemsinfo --plan` says of programs, from small runs of them, against what they
-# take: bytes from and to the disks, and seconds from start to end. Sorting, sorting
+# take: bytes from and to the disks, seconds from start to end, and those of
+# processors, which depend little on what else the machine does. Sorting, sorting
 # with <pems/cgm.h>, and a transform of FFTW's, where it is installed.
 #
 #   plan.sh [PROGRAM...]   psrs cgm_sort fft; or SIZE:COMMAND, with @ for the size
@@ -42,20 +43,22 @@ compare() {
     [ "$status" -eq 0 ] || give_up "pemsinfo: status $status"
     cp "$work/log" "$work/plan"
     echo "$seconds" >>"$work/planning.each"
-    for what in seconds read written; do
+    for what in seconds processors read written; do
       prediction "$work/plan" $what >>"$work/predicted.$what.each"
     done
     : >"$work/log"
     run_of "$size" "$@"
     [ "$status" -eq 0 ] || give_up "$name: exit status $status"
     value seconds "$work/log" >>"$work/taken.seconds.each"
+    echo "$(value cpu_seconds "$work/log") $(value start_cpu_seconds "$work/log")" |
+      awk '{ print $1 - $2 }' >>"$work/taken.processors.each"
     value bytes_read "$work/log" >>"$work/taken.read.each"
     value bytes_written "$work/log" >>"$work/taken.written.each"
   done
   [ -z "${SHOW:-}" ] || cat "$work/plan"
   printf 'RESULT bench=plan app=%s size=%s ranks=%s k=%s memory=%s planning=%.1f' \
     "$name" "$size" "$V" "$K" "$memory" "$(median <"$work/planning.each")"
-  for what in seconds read written; do
+  for what in seconds processors read written; do
     said=$(median <"$work/predicted.$what.each")
     was=$(median <"$work/taken.$what.each")
     printf ' %s=%.4g predicted_%s=%.4g ratio_%s=%.3f' $what "$was" $what "$said" \

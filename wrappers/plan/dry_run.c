@@ -182,6 +182,8 @@ static bool read_counters(struct dry_run *r, const char *folder) {
       r->k = (int)counter(at, "k");
       r->room = counter(at, "resident") * r->processes;
       r->seconds = counter(at, "seconds");
+      r->processor =
+          counter(at, "cpu_seconds") - counter(at, "start_cpu_seconds");
     }
   }
   if (f) {

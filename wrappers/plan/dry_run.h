@@ -32,6 +32,7 @@ struct dry_run {
   int processes, k;
   double seconds;
   double computing; /* seconds with a slot, all ranks together */
+  double processor; /* seconds of processors from when ranks ran, all of it */
   double room;      /* bytes for contexts, all processes together */
   double context;   /* bytes of a rank, on average */
   double supersteps;

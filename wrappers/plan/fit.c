@@ -123,28 +123,46 @@ static double power_of(const double *x, const double *y, int from, int to) {
              : 0;
 }
 
-static struct fit flattest_step(const double *x, const double *y, int n) {
-  struct fit f = {.form = FIT_POWER};
-  const double all = power_of(x, y, 0, n - 1);
-  f.power = all;
-  for (int i = 0; i + 1 < n; i++) {
-    f.power = fmin(f.power, power_of(x, y, i, i + 1));
+/* What a line through the first two points has at 0, if that is not negative,
+   and less than each point. */
+static double for_nothing(const double *x, const double *y, int n) {
+  const double slope = n > 1 ? (y[1] - y[0]) / (x[1] - x[0]) : 0;
+  double a = slope > 0 ? fmax(y[0] - slope * x[0], 0) : 0;
+  for (int i = 0; i < n; i++) {
+    a = y[i] <= a ? 0 : a;
   }
-  f.power = fmax(f.power, fmax(fmin(all, 1), 0));
-  f.b = y[n - 1] / pow(x[n - 1], f.power);
+  return a;
+}
+
+static struct fit by_steps(const double *x, const double *y, int n) {
+  struct fit f = {.form = FIT_POWER};
+  double rest[FIT_POINTS];
+  f.a = for_nothing(x, y, n);
+  for (int i = 0; i < n; i++) {
+    rest[i] = y[i] - f.a;
+  }
+  const double all = power_of(x, rest, 0, n - 1);
+  double flattest = all;
+  for (int i = 0; i + 1 < n; i++) {
+    flattest = fmin(flattest, power_of(x, rest, i, i + 1));
+  }
+  flattest = fmax(flattest, fmax(fmin(all, 1), 0));
+  const double last = fmax(power_of(x, rest, n - 2, n - 1), flattest);
+  f.power = all > 1 ? (flattest + last) / 2 : flattest;
+  f.b = rest[n - 1] / pow(x[n - 1], f.power);
   f.off = worst(&f, x, y, n);
   return f;
 }
 
 struct fit fit_time(const double *x, const double *y, int n) {
-  const double near = 0.15;
+  const double near = 0.1;
   const struct fit f = first_near(x, y, n, FIT_LINEAR, near);
-  return n < 2 || f.off <= near ? f : flattest_step(x, y, n);
+  return n < 2 || f.off <= near ? f : by_steps(x, y, n);
 }
 
 const char *fit_text(const struct fit *f) {
   static const char *const text[FIT_FORMS] = {"constant",  "a + b / x",
                                               "a + b x",   "a + b x log x",
-                                              "a + b x^2", "b x^p"};
+                                              "a + b x^2", "a + b x^p"};
   return text[f->b > 0 ? f->form : FIT_CONSTANT];
 }

@@ -17,6 +17,8 @@ enum fit_form {
   FIT_FORMS,
 };
 
+enum { FIT_POINTS = 8 }; /* at most, of times */
+
 struct fit {
   enum fit_form form;
   double a, b;
@@ -30,11 +32,13 @@ struct fit {
    With no point it is 0. */
 struct fit fit_growth(const double *x, const double *y, int n);
 /* The same for seconds, x ascending: what else the machine does adds some to
-   each point, so that steeper forms come nearer by chance. Here 15 % do for any
-   n, of forms up to a line. What is steeper goes on from the last point by the
-   power of x that the flattest step has: a step that is steeper once is that of
-   a cache which the data outgrow there, or another program's. A power less than
-   1 is that from the first point to the last. */
+   each point, so that steeper forms come nearer by chance. Here 10 % do for any
+   n, of forms up to a line. What is steeper goes on from the last point by a
+   power of x, beside what the first two points say that it takes for nothing:
+   one halfway between those of the flattest step and of the last. A step that
+   is steeper once is that of a cache which the data outgrow there; how much of
+   it is still to come nobody knows. A power less than 1 is that from the first
+   point to the last. */
 struct fit fit_time(const double *x, const double *y, int n);
 /* A form that is known. */
 struct fit fit_form(enum fit_form form, const double *x, const double *y,

@@ -31,9 +31,10 @@ static double of_supersteps(const struct dry_run *r, int step) {
   return r->supersteps;
 }
 
-static double of_computing(const struct dry_run *r, int step) {
+/* Where none are known, those with a slot. */
+static double of_processor(const struct dry_run *r, int step) {
   (void)step;
-  return r->computing;
+  return r->processor > 0 ? r->processor : r->computing;
 }
 
 static double of_messages(const struct dry_run *r, int step) {
@@ -54,6 +55,10 @@ static double of_written(const struct dry_run *r, int step) {
   return step < 0 ? r->written : r->step[step].written;
 }
 
+static bool is_square(const struct fit *f) {
+  return f->form == FIT_SQUARE && f->b > 0;
+}
+
 typedef double value_of(const struct dry_run *r, int step);
 
 static struct fit fit_runs(const struct dry_run *run, int n, value_of *value,
@@ -63,7 +68,23 @@ static struct fit fit_runs(const struct dry_run *run, int n, value_of *value,
     x[i] = scale(run[i].asked.ranks, run[i].asked.size);
     y[i] = value(&run[i], step);
   }
-  return value == of_computing ? fit_time(x, y, n) : fit_growth(x, y, n);
+  return fit_growth(x, y, n);
+}
+
+/* How much data there are: contexts may be a square of the size. */
+static double data_of(const struct fit *context, const struct dry_run_case *c) {
+  const double x = scale(c->ranks, c->size);
+  return is_square(context) ? x * x : x;
+}
+
+static struct fit fit_processor(const struct fit *context,
+                                const struct dry_run *run, int n) {
+  double x[FORECAST_RUNS], y[FORECAST_RUNS];
+  for (int i = 0; i < n; i++) {
+    x[i] = data_of(context, &run[i].asked);
+    y[i] = of_processor(&run[i], -1);
+  }
+  return fit_time(x, y, n);
 }
 
 /* --- contexts on disk --- */
@@ -178,33 +199,100 @@ static double beside(const struct dry_run *run, int n) {
   return least;
 }
 
-/* How long a byte was waited for in the largest dry run that moved some. */
-static double waited(const struct dry_run *tight, int n, double beside) {
-  if (n == 0 || tight[n - 1].read + tight[n - 1].written <= 0) {
-    return 0;
+/* Of each run: seconds of processors in each slot, and those to move contexts,
+   which one after the other wait for; bytes that were moved; and seconds that
+   all took. Sums of their products. */
+struct products {
+  double pp, pm, mm, ps, ms;
+};
+
+static struct products multiply(const struct forecast *f,
+                                const struct fit *processor,
+                                const struct dry_run *run, int n, bool tight) {
+  struct products sum = {0};
+  for (int i = 0; i < n; i++) {
+    const struct dry_run *const r = &run[i];
+    const double x = data_of(&f->context, &r->asked);
+    const double slots = (double)r->k * r->processes;
+    const double all = of_processor(r, -1);
+    const double computing = tight ? fit_at(processor, x) : all;
+    const double p = computing / slots + larger(all - computing, 0);
+    const double m = r->read + r->written;
+    const double s = larger(r->seconds - f->beside, 0);
+    sum.pp += p * p;
+    sum.pm += p * m;
+    sum.mm += m * m;
+    sum.ps += p * s;
+    sum.ms += m * s;
   }
-  const struct dry_run *const r = &tight[n - 1];
-  const double alone = r->computing / ((double)r->k * r->processes);
-  return larger(r->seconds - beside - alone, 0) / (r->read + r->written);
+  return sum;
+}
+
+/* Least squares; where one comes out negative, the other one alone. */
+static void find_paces(struct forecast *f, const struct products *a,
+                       const struct products *b) {
+  const double pp = a->pp + b->pp, pm = a->pm + b->pm, mm = a->mm + b->mm;
+  const double ps = a->ps + b->ps, ms = a->ms + b->ms;
+  const double det = pp * mm - pm * pm;
+  f->stretch = pp > 0 ? ps / pp : 1;
+  f->waited = 0;
+  if (det > 1e-9 * pp * mm) {
+    const double waited = (ms * pp - ps * pm) / det;
+    const double stretch = (ps * mm - ms * pm) / det;
+    if (stretch <= 0) {
+      f->stretch = 0;
+      f->waited = ms / mm;
+    } else if (waited > 0) {
+      f->stretch = stretch;
+      f->waited = waited;
+    }
+  }
+}
+
+/* A processor has about as much to do for a large one as for a small one: disks
+   move the bytes. */
+static double contexts_moved(double bytes, double context) {
+  return context > 0 ? bytes / context : 0;
+}
+
+static void predict_time(struct forecast *f, const struct forecast_case *run,
+                         const struct dry_run *whole, int n_whole,
+                         const struct dry_run *tight, int n_tight) {
+  const struct dry_run_case c = {.ranks = run->ranks, .size = run->size};
+  const struct fit fit = fit_processor(&f->context, whole, n_whole);
+  double more = 0, moved = 0;
+  const struct products a = multiply(f, &fit, whole, n_whole, false);
+  const struct products b = multiply(f, &fit, tight, n_tight, true);
+  find_paces(f, &a, &b);
+  for (int i = 0; i < n_tight; i++) {
+    more += of_processor(&tight[i], -1) -
+            fit_at(&fit, data_of(&f->context, &tight[i].asked));
+    moved += contexts_moved(tight[i].read + tight[i].written, tight[i].context);
+  }
+  const double all = contexts_moved(f->read + f->written, f->bytes_of_context);
+  f->moving = moved > 0 ? larger(more / moved, 0) * all : 0;
+  f->processor = fit_at(&fit, data_of(&f->context, &c));
+  f->computing = f->stretch * f->processor;
+  f->processor += f->moving;
+  f->uneven = fit.form == FIT_POWER || is_square(&f->context);
 }
 
 struct forecast forecast_make(const struct forecast_case *run,
                               const struct dry_run *whole, int n_whole,
                               const struct dry_run *tight, int n_tight) {
-  static value_of *const values[] = {of_context, of_supersteps, of_computing,
-                                     of_messages, of_sent};
+  static value_of *const values[] = {of_context, of_supersteps, of_messages,
+                                     of_sent};
   struct forecast f = {.beside = beside(whole, n_whole)};
-  f.waited = waited(tight, n_tight, f.beside);
-  double *const results[] = {&f.bytes_of_context, &f.supersteps, &f.computing,
-                             &f.messages, &f.sent};
+  double *const results[] = {&f.bytes_of_context, &f.supersteps, &f.messages,
+                             &f.sent};
   const double x = scale(run->ranks, run->size);
-  for (int i = 0; i < 5; i++) {
+  for (int i = 0; i < 4; i++) {
     const bool moved = i == 0 && n_tight > 0;
     const struct fit fit = fit_runs(moved ? tight : whole,
                                     moved ? n_tight : n_whole, values[i], -1);
     *results[i] = fit_at(&fit, x);
     f.context = i == 0 ? fit : f.context;
-    f.off = values[i] == of_computing ? f.off : larger(f.off, fit.off);
+    f.off = larger(f.off, fit.off);
   }
   const double ranks = run->ranks, running = run->processes * (run->k + 2.0);
   f.in_memory = fits(run, f.bytes_of_context, ranks) || still(tight, n_tight);
@@ -212,8 +300,13 @@ struct forecast forecast_make(const struct forecast_case *run,
   if (!f.in_memory) {
     predict_moves(&f, run, tight, n_tight);
   }
+  predict_time(&f, run, whole, n_whole, tight, n_tight);
   f.pems2 = pems2(&f, run, n_whole ? whole[n_whole - 1].exchanges : 0);
   return f;
+}
+
+double forecast_waiting(const struct forecast *f) {
+  return f->waited * (f->read + f->written) + f->stretch * f->moving;
 }
 
 double forecast_seconds(const struct forecast *f,
@@ -224,7 +317,7 @@ double forecast_seconds(const struct forecast *f,
   const double slots = (double)run->k * run->processes;
   const double alone = f->computing / slots;
   /* k ranks wait at the same time, but the disks are no faster. */
-  const double others = here       ? f->waited * moved
+  const double others = here       ? forecast_waiting(f)
                         : f->ahead ? 0
                                    : disks / run->k;
   return f->beside + larger(disks, alone + others);

@@ -8,7 +8,7 @@
 #include "wrappers/plan/dry_run.h"
 #include "wrappers/plan/fit.h"
 
-enum { FORECAST_RUNS = 8 };
+enum { FORECAST_RUNS = FIT_POINTS };
 
 /* The run that is asked about: where all dry runs have as many ranks, they
    differ in size, else in ranks. */
@@ -25,10 +25,14 @@ struct forecast {
   double read, written;  /* bytes from and to disks: contexts, messages */
   double messages, sent; /* bytes */
   double computing;      /* seconds with a slot, all ranks together */
+  double processor;      /* seconds of processors, all together */
+  double moving;         /* those of them for what is moved */
+  double stretch;        /* seconds with a slot for one of a processor */
   double beside;         /* seconds of starting and ending */
   double waited;         /* seconds for a byte that was moved in dry runs */
   double pems2;          /* bytes that PEMS2 would move */
   double off;            /* the most that a fit is off a dry run */
+  bool uneven;           /* time follows no line, or data are a square */
   bool ahead;            /* k + 2 contexts fit in memory */
   bool in_memory;        /* all do */
   int steps;
@@ -40,13 +44,22 @@ struct forecast {
    the k that run; from 1 / V to 1. */
 double forecast_on_disk(const struct forecast_case *run, double context);
 
-/* `whole` are runs whose contexts were all in memory, `tight` others that had
+/* Seconds of processors say how what is computed grows, with the size of the
+   data if contexts are a square of x: they depend little on what else the
+   machine does. How much longer ranks had a slot than a processor, and how long
+   a byte that was moved was waited for, are what fits the seconds of all runs
+   best.
+
+   `whole` are runs whose contexts were all in memory, `tight` others that had
    room for about as large a part of them as the run asked about. These know the
    size of contexts better; there is none before it is known which part, or if
    all fit. */
 struct forecast forecast_make(const struct forecast_case *run,
                               const struct dry_run *whole, int n_whole,
                               const struct dry_run *tight, int n_tight);
+
+/* Seconds that are waited for what is moved, on the disks of the dry runs. */
+double forecast_waiting(const struct forecast *f);
 
 /* Seconds, where disks move `rate` bytes in one. If these are `here`, what is
    moved is waited for as in the dry runs; else doc/design.md has it: contexts

@@ -334,6 +334,7 @@ __attribute__((visibility("default"))) int pems_main(int argc, char **argv,
   progress_start(job.options.progress && net_rank() == 0);
   mapped_watch(job.disks);
   deadlock_watch();
+  stats_start();
   int status = vps_run(dir, &steps);
   deadlock_watch_end();
   checkpoint_end();

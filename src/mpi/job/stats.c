@@ -21,12 +21,24 @@ enum { COUNTERS_N = sizeof(names) / sizeof(names[0]) };
 struct stats {
   uint64_t sum[COUNTERS_N], most[COUNTERS_N];
   uint64_t memory[MEMORY_USES]; /* the most that a process had */
-  uint64_t cpu;                 /* ns */
+  uint64_t cpu, cpu_start;      /* ns; until ranks ran */
   uint64_t peak;                /* bytes of the largest process */
 };
 
 static uint64_t nanoseconds_of(struct timeval t) {
   return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_usec * 1000;
+}
+
+static uint64_t cpu_now(void) {
+  struct rusage usage;
+  getrusage(RUSAGE_SELF, &usage);
+  return nanoseconds_of(usage.ru_utime) + nanoseconds_of(usage.ru_stime);
+}
+
+static uint64_t cpu_of_start;
+
+void stats_start(void) {
+  cpu_of_start = cpu_now();
 }
 
 static void collect_own(struct stats *s) {
@@ -35,14 +47,13 @@ static void collect_own(struct stats *s) {
       COUNTERS(COUNTER_VALUE)
 #undef COUNTER_VALUE
   };
-  struct rusage usage;
-  getrusage(RUSAGE_SELF, &usage);
   memcpy(s->sum, counted, sizeof(counted));
   memcpy(s->most, counted, sizeof(counted));
   for (int use = 0; use < MEMORY_USES; use++) {
     s->memory[use] = memory_used_most((enum memory_use)use);
   }
-  s->cpu = nanoseconds_of(usage.ru_utime) + nanoseconds_of(usage.ru_stime);
+  s->cpu = cpu_now();
+  s->cpu_start = cpu_of_start;
   s->peak = machine_peak_rss();
 }
 
@@ -52,6 +63,7 @@ static void collect_all(struct stats *s) {
   net_max(s->most, COUNTERS_N);
   net_max(s->memory, MEMORY_USES);
   net_sum(&s->cpu, 1);
+  net_sum(&s->cpu_start, 1);
   net_max(&s->peak, 1);
 }
 
@@ -95,7 +107,9 @@ void stats_print(const char *io, uint64_t nanoseconds) {
           (unsigned long long)plan->resident, io);
   print_counters(&s);
   print_memory(&s);
-  fprintf(stderr, " seconds=%.3f cpu_seconds=%.3f peak_rss=%llu\n",
-          (double)nanoseconds * 1e-9, (double)s.cpu * 1e-9,
-          (unsigned long long)s.peak);
+  fprintf(
+      stderr,
+      " seconds=%.3f cpu_seconds=%.3f start_cpu_seconds=%.3f peak_rss=%llu\n",
+      (double)nanoseconds * 1e-9, (double)s.cpu * 1e-9,
+      (double)s.cpu_start * 1e-9, (unsigned long long)s.peak);
 }

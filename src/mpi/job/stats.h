@@ -4,6 +4,10 @@
 
 #include <stdint.h>
 
+/* What processors were busy until now was for starting the job: ranks run from
+   here. */
+void stats_start(void);
+
 /* The first process prints one line, "RESULT pems ...": sums over all processes
    and, of several, the most of one. `io`: the driver used. Called by all
    processes, before the real MPI ends. */

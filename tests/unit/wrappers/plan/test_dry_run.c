@@ -42,7 +42,7 @@ static const char good[] =
     "printf '# x\\n0.5 700\\n' >\"$dir/resident.1.dat\"\n"
     "printf '# x\\n' >\"$dir/swaps.0.dat\"\n"
     "echo half a line, RESULT pems v=4 P=2 k=3 mu=5 memory=6 resident=800 "
-    "io=unix max_k=9 seconds=12.5 cpu_seconds=99\n";
+    "io=unix max_k=9 seconds=12.5 cpu_seconds=9.5 start_cpu_seconds=2\n";
 
 static struct dry_run result;
 static struct pems_error error;
@@ -81,6 +81,7 @@ START_TEST(a_report_is_read) {
   ck_assert(result.seconds == 12.5 && result.room == 1600);
   ck_assert(result.context == (9000 + 700) / 4.0);
   ck_assert(result.supersteps == 5 && result.computing == 4);
+  ck_assert(result.processor == 7.5);
   ck_assert(result.read == 1000 + 50 + 100 + 5);
   ck_assert(result.written == 2000 + 40 + 200 + 4);
   ck_assert(result.messages == 30 + 40 + 50 + 3 + 4 + 5 && result.sent == 66);

@@ -27,6 +27,7 @@ static struct dry_run run_of(uint64_t size, int ranks, double part) {
   r.context = context_of((double)size, ranks);
   r.room = part * r.context * ranks;
   r.computing = 1e-8 * (double)size;
+  r.processor = r.computing;
   r.seconds = 0.5 + r.computing / K;
   r.messages = 4 * (double)size;
   const struct forecast_case c = {ranks, 1, K, size, r.room};
@@ -201,9 +202,64 @@ START_TEST(what_is_waited_for) {
   const struct forecast_case c = full_case(0.25);
   const struct forecast f = forecast_make(&c, whole, 2, tight, 2);
   NEAR(f.waited, 1 / 4e9, 0.01);
-  tight[1].seconds = 0.1; /* less than it computes */
+  tight[0].seconds = tight[1].seconds = 0.1; /* less than they compute */
   ck_assert(forecast_make(&c, whole, 2, tight, 2).waited == 0);
   ck_assert(forecast_make(&c, whole, 2, NULL, 0).waited == 0);
+}
+END_TEST
+
+/* Other programs have three quarters of the processors, sometimes more, and
+   moving takes a millisecond for each context. */
+START_TEST(other_programs_run) {
+  struct dry_run whole[3], tight[2];
+  const double stretch[] = {4, 6, 4, 3.6, 4.1};
+  double moved = 0;
+  for (int i = 0; i < 3; i++) {
+    whole[i] = run_of(full >> (6 - i), V, 2);
+    whole[i].computing *= stretch[i];
+    whole[i].seconds = 0.5 + whole[i].computing / K;
+  }
+  for (int i = 0; i < 2; i++) {
+    tight[i] = run_of(full >> (5 - i), V, 0.25);
+    moved = tight[i].read + tight[i].written;
+    tight[i].computing *= stretch[3 + i];
+    tight[i].seconds = 0.5 + tight[i].computing / K + moved / 4e9;
+    const double moving = 1e-3 * moved / tight[i].context;
+    tight[i].processor += moving;
+    tight[i].seconds += stretch[3 + i] * moving;
+  }
+  const struct forecast_case c = full_case(0.25);
+  const struct dry_run truth = run_of(full, V, 0.25);
+  struct forecast f = forecast_make(&c, whole, 3, tight, 2);
+  const double all = truth.read + truth.written;
+  NEAR(f.moving, 1e-3 * all / truth.context, 0.02);
+  NEAR(f.processor, truth.processor + f.moving, 0.02);
+  NEAR(f.computing, 4 * truth.computing, 0.2);
+  NEAR(forecast_seconds(&f, &c, 1e12, true),
+       0.5 + 4 * (truth.computing / K + f.moving) + all / 4e9, 0.1);
+  ck_assert(!f.uneven);
+  whole[0].processor /= 2; /* what is no line wants to be seen closer */
+  f = forecast_make(&c, whole, 3, tight, 2);
+  ck_assert(f.uneven);
+}
+END_TEST
+
+/* A matrix: contexts are a square of the size, and so is the time. */
+START_TEST(data_are_a_square) {
+  struct dry_run whole[3];
+  for (int i = 0; i < 3; i++) {
+    const double n = 256 << i;
+    whole[i] = run_of((uint64_t)n, V, 2);
+    whole[i].context = 102400 + 16 * n * n / V;
+    whole[i].processor = whole[i].computing = 0.3 + 1e-8 * n * n;
+    whole[i].seconds = 0.5 + whole[i].computing / K;
+  }
+  const struct forecast_case c = {
+      .ranks = V, .processes = 1, .k = K, .size = 4096, .room = 1e12};
+  const struct forecast f = forecast_make(&c, whole, 3, NULL, 0);
+  ck_assert(f.uneven);
+  NEAR(f.processor, 0.3 + 1e-8 * 4096 * 4096, 0.1);
+  NEAR(f.stretch, 1, 0.01);
 }
 END_TEST
 
@@ -300,6 +356,8 @@ int main(void) {
                                 what_pems2_would_do,
                                 how_long_it_takes,
                                 what_is_waited_for,
+                                other_programs_run,
+                                data_are_a_square,
                                 what_a_superstep_moves,
                                 how_contexts_shrink,
                                 ranks_alone,
