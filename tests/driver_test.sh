@@ -50,8 +50,10 @@ echo "FAIL: 2 is not 3"
 limited sleep 60
 END
 expect FAIL FAIL '^TIMED OUT after 1 s' sh wrong
-# Programs may end with the status that timeout uses, or be killed.
+# Programs may end with the status that timeout uses, or be killed. A limit of a
+# second would be over when the next one begins.
 script other <<'END'
+limit=100
 limited sh -c 'exit 124'
 [ $? -eq 124 ] || exit 1
 limited sh -c 'kill -KILL $$'
