@@ -330,6 +330,7 @@ tests_unit_context_delivery_test_bounce_shortage_LDFLAGS = $(WRAP_MEMORY)
 tests_unit_context_residency_test_frames_shortage_LDFLAGS = $(WRAP_MEMORY)
 tests_unit_context_image_test_image_shortage_LDFLAGS = $(WRAP_MEMORY) \
   -Wl,--wrap=malloc,--wrap=calloc,--wrap=strdup,--wrap=free
+tests_unit_context_image_test_image_place_LDFLAGS = -Wl,--wrap=guided_begin
 tests_unit_context_image_test_image_lookup_LDFLAGS = $(WRAP_MEMORY)
 tests_unit_context_image_test_opened_shortage_LDFLAGS = $(WRAP_MEMORY) \
   -Wl,--wrap=strdup

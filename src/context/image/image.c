@@ -5,6 +5,7 @@
 #include "base/failure.h"
 #include "context/image/copy_file.h"
 #include "context/image/copy_pages.h"
+#include "context/image/image_place.h"
 #include "context/image/library.h"
 #include "context/image/opened.h"
 #include "context/image/opened_place.h"
@@ -42,7 +43,7 @@ static int load_library(struct image *lib, const struct image_file *f, int rank,
                         const char *dir, struct pems_error *error) {
   *lib = (struct image){
       .file = f, .fini_left = f->fini.count, .has_fini = f->fini_function != 0};
-  const int code = copy_file_load(lib, rank, dir, NULL, error);
+  const int code = copy_file_load(lib, rank, dir, image_place_next(f), error);
   if (!code) {
     copy_pages_locate(lib);
   }
@@ -71,7 +72,8 @@ static int load_libraries(struct image *img, int rank, const char *dir,
 
 static int load_program(struct image *img, int rank, const char *dir,
                         struct pems_error *error) {
-  const int code = copy_file_load(img, rank, dir, NULL, error);
+  const int code =
+      copy_file_load(img, rank, dir, image_place_next(img->file), error);
   if (code) {
     return code;
   }

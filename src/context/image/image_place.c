@@ -4,6 +4,7 @@
 #include "base/failure.h"
 #include "context/image/image_file.h"
 #include "os/bits.h"
+#include "os/guided.h"
 #include "os/holes.h"
 #include "os/pages.h"
 
@@ -15,6 +16,8 @@ static struct {
   uintptr_t start; /* of all; 0: there are none */
   size_t each;
   int ranks;
+  bool guided;
+  uintptr_t next; /* the end of what is free of the open one */
   struct holes holes;
 } places;
 
@@ -47,6 +50,14 @@ static bool take(uintptr_t at, size_t n) {
               -1, 0) == (void *)at;
 }
 
+static bool can_guide(void) {
+  if (image_wants_name() || guided_begin(NULL) != 0) {
+    return false;
+  }
+  (void)guided_end();
+  return true;
+}
+
 int image_places_begin(const struct image_file *f, uintptr_t end, int ranks,
                        struct pems_error *error) {
   places.each = image_place_size(f);
@@ -54,7 +65,8 @@ int image_places_begin(const struct image_file *f, uintptr_t end, int ranks,
   const size_t all = places.each * (size_t)ranks;
   places.start = bits_align_down(end - all, HUGE_PAGE);
   int code = take(places.start, end - places.start) ? 0 : errno;
-  code = code ? code : holes_fill(&places.holes, places.start);
+  places.guided = can_guide();
+  code = code || places.guided ? code : holes_fill(&places.holes, places.start);
   if (code) {
     places.start = 0;
   }
@@ -71,7 +83,16 @@ static uintptr_t place_of(int rank) {
 void image_place_open(int rank) {
   if (places.start) {
     munmap((void *)place_of(rank), places.each);
+    places.next = place_of(rank) + places.each;
   }
+}
+
+void *image_place_next(const struct image_file *f) {
+  if (!places.start || !places.guided) {
+    return NULL;
+  }
+  places.next -= size_of(f);
+  return (void *)places.next;
 }
 
 static bool lies_in(const struct image *img, uintptr_t start, size_t n) {
@@ -97,7 +118,7 @@ int image_place_check(const struct image *img, int rank,
 }
 
 void image_places_end(void) {
-  if (places.start) {
+  if (places.start && !places.guided) {
     holes_free(&places.holes);
   }
   places.start = 0;
