@@ -40,7 +40,7 @@ for options in "--pems-procs=1" "--pems-procs=2" "--pems-procs=1 --pems-memory=6
   PEMS_TEST_EVICT_ALWAYS=1 held $((5 + round * 4)) start -n 5 $options \
     --pems-checkpoint="$shelf,every=3" "$saved" 40 0 '' "$hold"
   await "step $((3 + round * 4))"
-  until_seconds "$limit" has_checkpoint || fault "no checkpoint was taken"
+  await_checkpoint
   kill_all "$saved"
   finish
   cp "$out" "$work/before"
@@ -77,7 +77,7 @@ asked() {
   held 39 start -n 5 --pems-procs=3 --pems-checkpoint="$shelf" "$saved" 40 20 '' "$hold"
   await 'step 4'
   "$1"
-  until_seconds "$limit" has_checkpoint || fault "no checkpoint was taken"
+  await_checkpoint
   kill_all "$saved"
   finish
   cp "$out" "$work/before"
@@ -90,7 +90,7 @@ asked signal_shelf
 begin "by time, with several processes"
 rm -rf "$shelf"
 start -n 5 --pems-procs=2 --pems-checkpoint="$shelf,every=1s" "$saved" 40 100
-until_seconds "$limit" has_checkpoint || fault "no checkpoint was taken"
+await_checkpoint
 kill_all "$saved"
 finish
 cp "$out" "$work/before"
@@ -297,7 +297,9 @@ rm -rf "$shelf"
 "$pemsrun" -n 2 --pems-disk="$disk" --pems-checkpoint="$shelf,every=4" \
   "$saved" 12 0 '' "$hold" >/dev/null 2>&1 &
 first=$!
-until_seconds "$limit" has_checkpoint || fault "no checkpoint was taken"
+# shellcheck disable=SC2034 # which await_checkpoint and kill_all look at
+job=$first
+await_checkpoint
 for options in "-n 2 --pems-checkpoint=$shelf $saved 4 0" "--restart=$shelf" \
   "--restart=$shelf --pems-checkpoint=$shelf" \
   "--restart=$shelf --pems-checkpoint=$work/third"; do
@@ -307,6 +309,8 @@ for options in "-n 2 --pems-checkpoint=$shelf $saved 4 0" "--restart=$shelf" \
   expect_line 'a job that runs writes there'
   [ ! -s "$out" ] || fault "something ran"
 done
+# shellcheck disable=SC2034
+job=$first
 kill_all "$saved"
 wait $first
 run --restart="$shelf"

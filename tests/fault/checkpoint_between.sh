@@ -65,7 +65,7 @@ begin "by time, and SIGTERM ends the job with one"
 rm -rf "$shelf"
 start -n 4 --pems-procs=2 --pems-checkpoint="$shelf,every=1s,on-term" \
   "$program" "$work/none" 1
-until_seconds "$limit" has_checkpoint || fault "no checkpoint by time"
+await_checkpoint
 kill -TERM "$job"
 finish
 expect_status 143

@@ -47,7 +47,7 @@ kept() {
     PEMS_TEST_EVICT_ALWAYS=1 start -n 4 $options \
       --pems-checkpoint="$shelf,every=3" "$2" 30 "$files" "$hold"
     await "step $((4 + round))"
-    until_seconds "$limit" has_checkpoint || fault "no checkpoint was taken"
+    await_checkpoint
     kill_all "$2"
     finish
     cp "$out" "$work/before"

@@ -64,7 +64,11 @@ kills_some() {
   done
   # shellcheck disable=SC2086 # these are words
   set -- $pids
-  [ $# -gt 0 ] && kill -KILL "$@" 2>/dev/null
+  [ $# -gt 0 ] && kill -KILL "$@" 2>/dev/null && killed=yes
+}
+
+kills_some_or_ended() {
+  kills_some "$@" || has_ended
 }
 
 none_runs() {
@@ -76,11 +80,22 @@ none_runs() {
 # kill_all PROGRAM...: all processes of the job that run one of them. Those that
 # are held must not go on before.
 kill_all() {
-  until_seconds "$limit" kills_some "$@" || fault "there is none to kill"
+  killed=
+  until_seconds "$limit" kills_some_or_ended "$@"
+  [ -n "$killed" ] || fault "there is none to kill"
   until_seconds "$limit" none_runs "$@" || fault "some are not killed"
   rm -f "$hold".*
 }
 
 has_checkpoint() {
   [ -n "$(find "$shelf" -name manifest -path '*/checkpoint-*' 2>/dev/null)" ]
+}
+
+has_checkpoint_or_ended() {
+  has_checkpoint || has_ended
+}
+
+await_checkpoint() {
+  until_seconds "$limit" has_checkpoint_or_ended
+  has_checkpoint || fault "no checkpoint was taken"
 }

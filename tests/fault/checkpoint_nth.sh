@@ -23,7 +23,7 @@ end
 begin "the first checkpoint"
 : >"$hold.5"
 start -n 3 --pems-procs=1 --pems-checkpoint="$shelf,every=6" "$saved" 20 0 '' "$hold"
-until_seconds "$limit" has_checkpoint || fault "no checkpoint was taken"
+await_checkpoint
 kill_all "$saved"
 finish
 mv "$shelf" "$first"
