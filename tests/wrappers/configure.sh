@@ -131,4 +131,25 @@ configured "the demo is no test of compilers" '^-q --prefix=[^ ]*$' \
   tree/bootstrap demo
 configured "nor is a user's check" '--enable-werror=no$' tree/bootstrap check
 configured "CI's is" '--enable-werror=yes$' env CI=true tree/bootstrap check
+# Highway's sorts are compiled for each set of instructions, though flags that are given
+# know better ones.
+made=${top_builddir:-$here/build}/Makefile
+flags_of() {
+  sed -n "s/^$1 = //p" "$made"
+}
+if ! grep -q 'define HAVE_HWY 1' "${made%/*}/config.h"; then
+  echo "the headers of Highway are not there: its sorts were not compiled"
+else
+  for machine in x86-64 x86-64-v4 sapphirerapids; do
+    for set in avx2:HWY_AVX2:AVX2_CXXFLAGS avx512:HWY_AVX3:AVX512_CXXFLAGS; do
+      target=${set#*:}
+      # shellcheck disable=SC2046 # lists
+      try $(flags_of CXX) -march=$machine $(flags_of HWY_CXXFLAGS) \
+        $(flags_of "${set##*:}") -fsyntax-only -I"$here/src" -I"${made%/*}" \
+        -DVQSORT_VARIANT="${set%%:*}" -DVQSORT_TARGET="${target%:*}" \
+        "$here/src/em/kernel/vqsort.cc"
+      [ $status -eq 0 ] || fail "-march=$machine: the sorts for ${set%%:*}"
+    done
+  done
+fi
 conclude

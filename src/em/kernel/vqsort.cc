@@ -47,6 +47,9 @@ static inline void compress_u64(void *to, __mmask8 mask, __m512i v) {
 
 #define hwy NAME(hwy_, VQSORT_VARIANT)
 #define HWY_COMPILE_ONLY_STATIC
+// With -march=native the compiler may know better instructions than those that
+// this variant is for: their bits are the lower ones.
+#define HWY_DISABLED_TARGETS (VQSORT_TARGET - 1)
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wall"
 #pragma GCC diagnostic ignored "-Wextra"

@@ -209,7 +209,7 @@ START_TEST(what_is_waited_for) {
 END_TEST
 
 /* Other programs have three quarters of the processors, sometimes more, and
-   moving takes a millisecond for each context. */
+   moving takes 0.1 ms for each context. */
 START_TEST(other_programs_run) {
   struct dry_run whole[3], tight[2];
   const double stretch[] = {4, 6, 4, 3.6, 4.1};
@@ -224,7 +224,7 @@ START_TEST(other_programs_run) {
     moved = tight[i].read + tight[i].written;
     tight[i].computing *= stretch[3 + i];
     tight[i].seconds = 0.5 + tight[i].computing / K + moved / 4e9;
-    const double moving = 1e-3 * moved / tight[i].context;
+    const double moving = 1e-4 * moved / tight[i].context;
     tight[i].processor += moving;
     tight[i].seconds += stretch[3 + i] * moving;
   }
@@ -232,7 +232,7 @@ START_TEST(other_programs_run) {
   const struct dry_run truth = run_of(full, V, 0.25);
   struct forecast f = forecast_make(&c, whole, 3, tight, 2);
   const double all = truth.read + truth.written;
-  NEAR(f.moving, 1e-3 * all / truth.context, 0.02);
+  NEAR(f.moving, 1e-4 * all / truth.context, 0.02);
   NEAR(f.processor, truth.processor + f.moving, 0.02);
   NEAR(f.computing, 4 * truth.computing, 0.2);
   NEAR(forecast_seconds(&f, &c, 1e12, true),
@@ -241,6 +241,27 @@ START_TEST(other_programs_run) {
   whole[0].processor /= 2; /* what is no line wants to be seen closer */
   f = forecast_make(&c, whole, 3, tight, 2);
   ck_assert(f.uneven);
+}
+END_TEST
+
+/* A millisecond for each context that is moved, as for small ones. */
+START_TEST(moving_goes_by_contexts) {
+  struct dry_run whole[2], tight[2];
+  for (int i = 0; i < 2; i++) {
+    whole[i] = run_of(full >> (5 - i), V, 2);
+    tight[i] = run_of(full >> (5 - i), V, 0.25);
+    const double moved = tight[i].read + tight[i].written;
+    tight[i].processor += 1e-3 * moved / tight[i].context;
+    tight[i].seconds += 1e-3 * moved / tight[i].context + moved / 4e9;
+  }
+  const struct forecast_case c = full_case(0.25);
+  const struct dry_run truth = run_of(full, V, 0.25);
+  const struct forecast f = forecast_make(&c, whole, 2, tight, 2);
+  const double all = truth.read + truth.written;
+  NEAR(f.waited, 1 / 4e9, 0.02);
+  NEAR(forecast_waiting(&f), 1e-3 * all / truth.context + all / 4e9, 0.02);
+  NEAR(forecast_seconds(&f, &c, 1e12, true),
+       truth.seconds + forecast_waiting(&f), 0.02);
 }
 END_TEST
 
@@ -357,6 +378,7 @@ int main(void) {
                                 how_long_it_takes,
                                 what_is_waited_for,
                                 other_programs_run,
+                                moving_goes_by_contexts,
                                 data_are_a_square,
                                 what_a_superstep_moves,
                                 how_contexts_shrink,
