@@ -45,6 +45,9 @@ class Pems(AutotoolsPackage):
     conflicts("platform=darwin", msg="pems needs Linux")
     conflicts("platform=windows", msg="pems needs Linux")
 
+    # pemscc calls the compiler that it was built with.
+    filter_compiler_wrappers("pemscc", relative_root="bin")
+
     def configure_args(self):
         return [
             "MPICC=" + self.spec["mpi"].mpicc,
