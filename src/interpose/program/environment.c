@@ -1,7 +1,7 @@
 /* The environment of this copy: `environ` starts as the array the VP was given
    and is copied before it is first changed, so no change is seen elsewhere.
    What libc itself reads (TZ, LANG, ...) becomes the process's as well. An
-   array that grew is never freed: who walks through `environ` takes no lock. */
+   array that grew is never freed: who reads takes no lock. */
 #define _GNU_SOURCE
 #include "interpose/program/private.h"
 
@@ -30,13 +30,17 @@ void pems_private_environment_begin(char **envp) {
   environ = envp;
 }
 
+static bool is_of(const char *entry, const char *name, size_t len) {
+  return strncmp(entry, name, len) == 0 && entry[len] == '=';
+}
+
 /* The entry "name=..." or NULL. */
 static char **find(const char *name, size_t len) {
   if (environ == NULL) {
     return NULL;
   }
   for (char **e = environ; *e; e++) {
-    if (strncmp(*e, name, len) == 0 && (*e)[len] == '=') {
+    if (is_of(*e, name, len)) {
       return e;
     }
   }
@@ -81,8 +85,8 @@ static int place(char *entry, size_t name_len) {
     *old = entry;
   } else {
     const size_t n = count();
-    environ[n] = entry;
     environ[n + 1] = NULL;
+    environ[n] = entry;
   }
   return 0;
 }
@@ -115,23 +119,23 @@ static void drop(const char *name, size_t len) {
   }
   char **to = environ;
   for (char **e = environ; *e; e++) {
-    if (strncmp(*e, name, len) != 0 || (*e)[len] != '=') {
+    if (!is_of(*e, name, len)) {
       *to++ = *e;
     }
   }
   *to = NULL;
 }
 
+/* Takes no lock: an allocator that begins, maybe in setenv, asks, too. */
 char *getenv(const char *name) {
   const size_t len = strlen(name);
-  if (len == 0) {
-    return NULL;
+  char *entry;
+  for (char **e = environ; len > 0 && e && (entry = *e); e++) {
+    if (is_of(entry, name, len)) {
+      return entry + len + 1;
+    }
   }
-  pthread_mutex_lock(&lock);
-  char **e = find(name, len);
-  char *value = e ? *e + len + 1 : NULL;
-  pthread_mutex_unlock(&lock);
-  return value;
+  return NULL;
 }
 
 /* mpirun and its programs are never set-user-ID. */
