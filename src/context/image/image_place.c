@@ -118,7 +118,7 @@ int image_place_check(const struct image *img, int rank,
 }
 
 void image_places_end(void) {
-  if (places.start && !places.guided) {
+  if (places.start) {
     holes_free(&places.holes);
   }
   places.start = 0;
