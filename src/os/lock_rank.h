@@ -56,6 +56,7 @@
   X(PQUEUE)                                                                    \
   X(RUN_BUILDER)                                                               \
   X(LINE_RUNS)                                                                 \
+  X(LINE_PART)                                                                 \
   X(TASK_POOL)                                                                 \
   X(TASK_FAILURE)                                                              \
   X(EM_MEMORY)                                                                 \

@@ -1,8 +1,10 @@
 #!/bin/sh
 # What compressing runs is worth where the scratch disk is slow: pems-sort --lines
-# with text, which is in the page cache, in a cgroup (v1 or v2, blkio) that lets
-# the disk read and write RATE bytes a second each. Results are compared.
+# with text in a cgroup (v1 or v2, blkio) that lets the disk read and write RATE
+# bytes a second each. Input and output are in memory: on the same disk both would
+# take all of its rate by themselves. Results are compared.
 #
+#   FILES   a directory for both that is not on that disk (/dev/shm)
 #   SIZE    of the text (2G)      RATE    (200000000)
 #   MEMORY  (256M)                ROUNDS  (1)
 #   CODECS  (none lz4 zstd auto; auto: as pems-sort chooses)
@@ -23,6 +25,7 @@ command -v pems-sort >/dev/null || skip "pems-sort was not found: build pems"
 number=$(findmnt -no MAJ:MIN -T "$DISK" | tr -d ' ')
 
 group=
+files=
 for root in /sys/fs/cgroup/blkio /sys/fs/cgroup; do
   mkdir "$root/pems-throttled.$$" 2>/dev/null || continue
   group=$root/pems-throttled.$$
@@ -40,14 +43,16 @@ done
 # shellcheck disable=SC2317 # called by the trap
 remove_group() {
   rmdir "$group"
+  [ -z "$files" ] || rm -rf "$files"
   remove_all
 }
 trap remove_group EXIT
 
+files=$(mktemp -d "${FILES:-/dev/shm}/pems-bench.XXXXXX") || exit 1
 if [ -f "${INPUTS:-}/text" ]; then
-  head -c "$size" "$INPUTS/text" >"$work/in"
+  head -c "$size" "$INPUTS/text" >"$files/in"
 else
-  text_of "${TEXT:-/usr}" "$size" >"$work/in"
+  text_of "${TEXT:-/usr}" "$size" >"$files/in"
 fi
 mkdir "$work/scratch"
 sync
@@ -62,13 +67,13 @@ while [ $round -lt "${ROUNDS:-1}" ]; do
     # shellcheck disable=SC2016 # expanded by the inner shell
     /usr/bin/time -f '%e %U %S' -o "$work/time" sh -c \
       'echo $$ >"$0/cgroup.procs" && exec "$@"' "$group" pems-sort --lines \
-      -S "$memory" -T "$work/scratch" "$@" -o "$work/out" "$work/in" \
+      -S "$memory" -T "$work/scratch" "$@" -o "$files/out" "$files/in" \
       >"$work/log" 2>&1 || give_up "$codec: pems-sort failed"
     # shellcheck disable=SC2046 # words
     set -- $(tail -n 1 "$work/time")
-    sum=$(md5sum <"$work/out")
+    sum=$(md5sum <"$files/out")
     [ "$sum" = "${first:=$sum}" ] || give_up "$codec: another result"
-    rm "$work/out"
+    rm "$files/out"
     sync
     echo "RESULT bench=throttled codec=$codec bytes=$size rate=$rate" \
       "memory=$memory seconds=$1 cpu_seconds=$(calculate "$2 + $3")" \

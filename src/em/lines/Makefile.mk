@@ -31,6 +31,8 @@ libpemslines_la_SOURCES += \
   src/em/lines/line_header.h \
   src/em/lines/line_merge.c \
   src/em/lines/line_merge.h \
+  src/em/lines/line_parallel.c \
+  src/em/lines/line_parallel.h \
   src/em/lines/line_plan.c \
   src/em/lines/line_plan.h \
   src/em/lines/line_quotes.c \
@@ -57,6 +59,7 @@ UNIT_TESTS += \
   tests/unit/em/lines/test_key_order \
   tests/unit/em/lines/test_key_version \
   tests/unit/em/lines/test_line_header \
+  tests/unit/em/lines/test_line_parallel \
   tests/unit/em/lines/test_line_plan \
   tests/unit/em/lines/test_line_quotes \
   tests/unit/em/lines/test_line_run \

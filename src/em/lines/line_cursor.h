@@ -28,6 +28,7 @@ struct line_cursor {
       struct line_reader reader;
       struct line_space before;
     } file;
+    void *other; /* of who has set `next` */
   } of;
 };
 

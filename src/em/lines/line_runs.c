@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "base/failure.h"
+#include "em/lines/line_parallel.h"
 #include "em/lines/line_plan.h"
 #include "os/clock.h"
 #include "os/native.h"
@@ -198,19 +199,20 @@ static size_t piece_of(const struct line_runs *r, size_t from, size_t n,
 static int merge_cursors(struct line_runs *r, struct line_cursor *cursor,
                          size_t n, struct line_run_out *out,
                          struct pems_error *error) {
-  struct line_merge *merge;
+  struct line_parallel *merge;
   const struct line_view *v;
   size_t common;
-  int failed = line_merge_new(&merge, r->o->order, cursor, n, error);
+  int failed = line_parallel_new(&merge, r->o->order, cursor, n, r->o->threads,
+                                 r->memory, error);
   while (!failed) {
-    failed = line_merge_next(merge, &v, &common, error);
+    failed = line_parallel_next(merge, &v, &common, error);
     if (failed || !v) {
       break;
     }
     failed = line_run_put(out, v->string, v->string_n, common, v->line,
                           v->line_n, error);
   }
-  line_merge_free(merge);
+  line_parallel_free(merge);
   return failed;
 }
 

@@ -7,7 +7,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "em/lines/line_merge.h"
 #include "em/lines/line_run.h"
 #include "em/lines/line_sort.h"
 #include "os/lock.h"

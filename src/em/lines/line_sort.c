@@ -7,6 +7,7 @@
 #include "em/core/defaults.h"
 #include "em/lines/line_form.h"
 #include "em/lines/line_merge.h"
+#include "em/lines/line_parallel.h"
 #include "em/lines/line_plan.h"
 #include "em/lines/line_runs.h"
 #include "em/lines/line_sink.h"
@@ -17,6 +18,8 @@
 enum { TOLD = 1 << 14 };
 /* Files that are open at once, and bytes to read each with, at least. */
 enum { MOST_FILES = 256, FILE_PIECE = 16 << 10 };
+/* Bytes of lines that are worth threads to merge them. */
+#define LEAST_PARALLEL ((uint64_t)1 << 20)
 
 struct job {
   struct line_sort_options o; /* without defaults */
@@ -41,13 +44,13 @@ static void tell(struct job *j) {
   }
 }
 
-static int put_all(struct job *j, struct line_merge *merge,
+static int put_all(struct job *j, struct line_parallel *merge,
                    struct pems_error *error) {
   const unsigned char end = key_order_end(j->o.order);
   for (;;) {
     const struct line_view *v;
     size_t common;
-    int failed = line_merge_next(merge, &v, &common, error);
+    int failed = line_parallel_next(merge, &v, &common, error);
     if (failed || !v) {
       return failed;
     }
@@ -67,23 +70,31 @@ static int put_header(struct job *j, struct pems_error *error) {
                       : 0;
 }
 
+/* Lines of files have no limit, so only one thread has one of each. */
+static int merge_threads(const struct job *j) {
+  return j->o.merge || j->size < LEAST_PARALLEL ? 1 : j->o.threads;
+}
+
 /* The header is known when all cursors are at their first lines. */
 static int merge_out(struct job *j, struct pems_error *error) {
-  struct line_merge *merge = NULL;
+  struct line_parallel *merge = NULL;
   int failed = 0;
   if (j->cursors > 0) {
-    failed = line_merge_new(&merge, j->o.order, j->cursor, j->cursors, error);
+    failed = line_parallel_new(&merge, j->o.order, j->cursor, j->cursors,
+                               merge_threads(j), &j->memory, error);
   }
   failed = failed ? failed : put_header(j, error);
   if (!failed && merge) {
     failed = put_all(j, merge, error);
   }
-  line_merge_free(merge);
+  line_parallel_free(merge);
   return failed ? failed : line_sink_commit(j->sink, error);
 }
 
+/* For runs: threads that merge have some, too. */
 static uint64_t memory_left(struct job *j) {
-  const uint64_t used = j->memory.used;
+  const uint64_t used =
+      j->memory.used + line_parallel_memory(merge_threads(j), j->memory.limit);
   return used < j->memory.limit ? j->memory.limit - used : 0;
 }
 
