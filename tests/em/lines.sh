@@ -202,6 +202,24 @@ for option in '' -n '-k1,1 -k2'; do
     fault "long lines: $option"
 done
 
+# --- runs that several threads merge, in one pass and in several ---
+
+awk 'BEGIN {
+  srand(7)
+  for (i = 0; i < 120000; i++) {
+    printf "%d word%d %.3f:%d\n", rand() * 9999, rand() * 500, rand() * 9, i % 97
+  }
+}' >in
+for option in '' -r -u -n '-k2,2 -u' '-s -k2,2 -k1,1nr' '-t: -k2,2n'; do
+  # shellcheck disable=SC2086
+  sort $option in >want
+  for threads in 2 5; do
+    # shellcheck disable=SC2086
+    limited "$gsort" $option -S1M --batch-size=9 --parallel=$threads in |
+      cmp -s - want || fault "merged by $threads threads: $option"
+  done
+done
+
 # --- what goes wrong ---
 
 head -c 2000000 /dev/zero | tr '\0' x >long
