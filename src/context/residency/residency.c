@@ -186,15 +186,20 @@ static bool enough_ahead_locked(const struct ahead *a,
 }
 
 /* Movers that sleep since enough are there are told when so many of these have
-   gone on that others may come: not each time that one does. */
+   gone on that others may come: not each time that one does. At the latest when
+   hardly any is left, for those that are there may be much larger than the
+   next. */
 static int rest_locked(const struct ahead *a, const struct context *next) {
   if (!next) {
     return INT_MAX; /* nobody is wanted */
   }
   const uint64_t each = ledger_needed_locked(next);
-  return !contexts.policy->in_turn && crate_has(next) && each && a->n
-             ? (int)((a->bytes - most_ahead() / 2) / each) + 1
-             : 0;
+  if (contexts.policy->in_turn || !crate_has(next) || !each ||
+      a->n < contexts.ahead || a->bytes < most_ahead() / 2) {
+    return 0;
+  }
+  const uint64_t by_bytes = (a->bytes - most_ahead() / 2) / each + 1;
+  return (int)bits_min(by_bytes, (uint64_t)(a->n - contexts.ahead) + 1);
 }
 
 /* The context that is to be ready next, unless enough wait for a slot already.

@@ -173,6 +173,27 @@ START_TEST(those_of_many_pages_go_alone) {
 }
 END_TEST
 
+/* Large ones are ahead: when these have gone on, the small one comes. */
+START_TEST(small_ones_come_behind_large_ones) {
+  enum { LARGE = 3 };
+  start(PAGE);
+  leave_all();
+  for (int i = 0; i < LARGE; i++) {
+    use(i, 2 * MIB);
+    (void)context_want(context_get(i), (uint64_t)i + 1);
+  }
+  (void)context_want(context_get(LARGE), LARGE + 1);
+  usleep(50000); /* movers have looked */
+  for (int i = 0; i < LARGE; i++) {
+    ck_assert(context_try_acquire(context_get(i)));
+  }
+  while (context_get(LARGE)->state != CONTEXT_IN) {
+    usleep(1000);
+  }
+  end();
+}
+END_TEST
+
 /* More often than there is room for. */
 START_TEST(crates_are_used_again) {
   start(PAGE);
@@ -201,6 +222,7 @@ int main(void) {
   tcase_add_loop_test(t, those_of_few_pages_go_together, 0, 2);
   tcase_add_test(t, messages_find_them);
   tcase_add_test(t, those_of_many_pages_go_alone);
+  tcase_add_test(t, small_ones_come_behind_large_ones);
   tcase_add_test(t, crates_are_used_again);
   suite_add_tcase(s, t);
   return check_run(s);
