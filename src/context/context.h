@@ -165,6 +165,18 @@ struct context_stack {
   atomic_bool owes; /* it has grown where it could not be counted */
 };
 
+/* What of a context store/crate.c has put together with others. Zeroed:
+ * nothing.
+ */
+struct context_crate {
+  struct ranges pages; /* in order, without gaps, */
+  int disk;            /* in the annex of this disk, */
+  uint64_t at;         /* from here on */
+};
+
+/* Does a context go into a crate when it leaves memory? */
+enum context_weight { WEIGHT_UNKNOWN, WEIGHT_LIGHT, WEIGHT_HEAVY };
+
 struct context {
   int index;        /* local number, also its place on disk */
   int rank;         /* of its VP, for messages */
@@ -182,36 +194,38 @@ struct context {
   _Atomic uint64_t granted; /* bytes that are sure to have a place (space.h);
                                changed under grant_lock */
 
-  /* Under the residency lock: */
+  /* Under the residency lock. First what is looked at of all contexts whenever
+     one is to move: */
   _Atomic bool adopted; /* has an image and a heap: set last of these */
   _Atomic bool fresh;   /* it was read since its VP waited last */
-  _Atomic int state;    /* enum context_state */
   bool held;            /* its VP runs: must stay resident */
   bool quiet;           /* its VP waits, and all threads of its program sleep */
-  uint64_t busy_until;  /* clock_ns: they did not; nobody asks again before */
+  _Atomic int state;    /* enum context_state */
   struct policy_use use;
-  struct context_awaited awaited;
+  int pins;      /* users of its present state */
+  int borrowers; /* threads that wait until it is in memory */
+  bool urgent;   /* a thread waits for it */
   bool idle;     /* its VP waits, and it is charged what it has touched: not
                     what it may touch when that runs */
   bool measured; /* that has been looked at since its VP ran */
+  bool busy;     /* counted in ledger.busy */
+  bool firm;     /* one of `growing` cannot let it leave memory meanwhile */
+  bool ordered;  /* tests: it has to leave, and no mover has it yet */
+  enum context_weight weight; /* of the last time */
+  uint64_t charge;            /* bytes counted against the budget now */
+  uint64_t need;              /* bytes that count when it is resident */
+  uint64_t busy_until; /* clock_ns: its threads ran; nobody asks again before */
+  struct context_awaited awaited;
   struct context_measure measure;
-  bool busy; /* counted in ledger.busy */
   struct context *next_growing;
   int growing;       /* threads that wait for memory that it needs more */
-  bool firm;         /* one of them cannot let it leave memory meanwhile */
-  bool ordered;      /* tests: it has to leave, and no mover has it yet */
-  bool urgent;       /* a thread waits for it */
   uintptr_t depth;   /* of its stack where the program called MPI last */
   uint64_t awaits;   /* what its VP will wait for there, as a number; 0: nothing
                         of note */
   uintptr_t site;    /* where its VP waits, how deep and what for: the same in
                         all copies of the program, so that one learns from
                         another */
-  int pins;          /* users of its present state */
-  int borrowers;     /* threads that wait until it is in memory */
-  uint64_t charge;   /* bytes counted against the budget now */
-  uint64_t need;     /* bytes that count when it is resident */
-  uint64_t reserved; /* of them, those of blocks not allocated yet */
+  uint64_t reserved; /* of `need`, bytes of blocks not allocated yet */
   struct segment_link *segments; /* memory that it shares with others; changed
                                     while it is held, or has ended */
   uint64_t shared; /* bytes of that which count with it when it is resident, as
@@ -221,8 +235,11 @@ struct context {
 
   /* Changed only by whoever moves the context, or under io_lock: */
   struct lock io_lock;
-  struct ranges on_disk;  /* the store's: pages whose contents are on disk; all
-                             others of an OUT context are zero */
+  struct ranges on_disk; /* the store's: pages whose contents are on disk; all
+                            others of an OUT context are zero */
+  struct context_crate crate;
+  bool guarded;           /* its pages are made inaccessible by guards, and its
+                             mappings are there */
   struct unit *units;     /* the store's: how what is there is compressed */
   size_t units_used;      /* of them; behind are none */
   bool compressed;        /* when it left memory last */

@@ -28,8 +28,8 @@ struct contexts {
   int ahead; /* contexts that may wait in memory for a slot before
                 another is read in advance */
   void (*place)(int index, void *p, size_t n);
-  void (*arrival)(struct context *c);        /* a context has come in */
-  bool (*leaving)(const struct context *c);  /* may it leave? or NULL */
+  void (*arrival)(struct context *const *c, int n); /* have come in */
+  bool (*leaving)(const struct context *c);         /* may it leave? or NULL */
   bool (*threaded)(const struct context *c); /* has its program threads? */
   size_t boundary_limit; /* bytes of memory for boundary blocks */
   bool stacks_leave;     /* memory with their contexts */

@@ -9,7 +9,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-enum { MOST = 16 };
+enum { MOST = 48 };
 
 /* What this thread holds, in the order in which it was taken. */
 static _Thread_local struct {

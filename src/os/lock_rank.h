@@ -63,6 +63,7 @@
   X(BLOCKS)                                                                    \
   X(PAGED)                                                                     \
   X(SPILL)                                                                     \
+  X(ANNEX)                                                                     \
   X(DISK_BATCH)                                                                \
   X(DISK_QUEUE)                                                                \
   X(FAULT_FILES)                                                               \

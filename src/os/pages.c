@@ -9,7 +9,80 @@
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
+#include <sys/uio.h>
 #include <unistd.h>
+
+/* --- guards --- */
+
+/* <asm-generic/mman-common.h> of Linux 6.13. */
+#ifndef MADV_GUARD_INSTALL
+#define MADV_GUARD_INSTALL 102
+#define MADV_GUARD_REMOVE 103
+#endif
+
+static int this_process = -1; /* as process_madvise wants it */
+
+/* All of the ranges. The system says how many bytes it has done. */
+static bool advise(const struct iovec *ranges, size_t n, int advice) {
+  enum { MOST = 1024 };
+  for (size_t done = 0, now; done < n; done += now) {
+    size_t bytes = 0;
+    now = n - done < MOST ? n - done : MOST;
+    for (size_t i = 0; i < now; i++) {
+      bytes += ranges[done + i].iov_len;
+    }
+    if (syscall(SYS_process_madvise, this_process, ranges + done, now, advice,
+                0) != (ssize_t)bytes) {
+      return false;
+    }
+  }
+  return true;
+}
+
+bool pages_can_guard(void) {
+  return this_process >= 0;
+}
+
+/* The pages go first, all by one: to guard those that exist, the system tells
+   other processors of each range. */
+bool pages_guard(const struct iovec *ranges, size_t n,
+                 const struct iovec *guarded, size_t n_guarded) {
+  return advise(ranges, n, MADV_DONTNEED) &&
+         advise(guarded, n_guarded, MADV_GUARD_INSTALL);
+}
+
+bool pages_unguard(const struct iovec *ranges, size_t n) {
+  return advise(ranges, n, MADV_GUARD_REMOVE);
+}
+
+static bool try_guard(void) {
+  char *const p = pages_new(NULL, PAGE);
+  const struct iovec range = {p, PAGE};
+  bool can = p && pages_guard(&range, 1, &range, 1) && pages_unguard(&range, 1);
+  if (can) {
+    *(volatile char *)p = 1;
+  }
+  if (p) {
+    pages_drop(p, PAGE);
+  }
+  return can;
+}
+
+static void guard_end(void) {
+  if (this_process >= 0) {
+    close(this_process);
+  }
+  this_process = -1;
+}
+
+static void guard_start(void) {
+  this_process = (int)syscall(SYS_pidfd_open, getpid(), 0);
+  if (this_process >= 0 && !try_guard()) {
+    guard_end();
+  }
+}
+
+/* --- surveys --- */
 
 /* <linux/fs.h> of Linux 6.7, which the system's headers may not have yet. */
 struct page_region_ {
@@ -69,6 +142,7 @@ static int scan(uintptr_t start, uintptr_t end, struct page_region_ *region,
 
 int pages_survey_start(void) {
   pages_survey_end();
+  guard_start();
   pagemap = open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC);
   if (pagemap < 0) {
     return errno;
@@ -84,6 +158,7 @@ void pages_survey_end(void) {
   if (pagemap >= 0) {
     close(pagemap);
   }
+  guard_end();
   pagemap = -1;
   full = false;
 }

@@ -43,6 +43,18 @@ void pages_drop(void *p, size_t n);
 /* Makes n bytes of whole pages zero; those that are stay without memory. */
 void pages_clear(char *p, size_t n);
 
+/* Where the system can (Linux 6.13), pages are made inaccessible, and
+   accessible again, without a change of the mappings that they are in, and many
+   at once: pages_guard gives the memory of all `n` ranges back, and a touch of
+   what is in the `n_guarded` ones is a fault until pages_unguard, after which
+   it is zero. The ranges are whole pages. False: the system cannot, and what
+   was done is not known. Neither in a forked child. */
+struct iovec;
+bool pages_can_guard(void);
+bool pages_guard(const struct iovec *ranges, size_t n,
+                 const struct iovec *guarded, size_t n_guarded);
+bool pages_unguard(const struct iovec *ranges, size_t n);
+
 /* Moves the pages [from, from + n) to `to`, in place of what is mapped there;
    with `keep` the source stays a mapping without pages. n is a multiple of
    PAGE. 0 or an errno value. */

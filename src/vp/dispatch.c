@@ -117,7 +117,7 @@ void dispatch_ready_locked(struct vp *vp) {
   vp->state = VP_READY;
   vp->turn = sched.policy->turn(vp->waits, vp->index, sched.n);
   sched.ready++;
-  const bool in = !vp->context || context_want(vp->context, vp->turn);
+  const bool in = !vp->context || context_want_soon(vp->context, vp->turn);
   trace_enter(vp->index, in ? TRACE_SLOT : TRACE_SWAP);
   if (in || sched.policy->in_turn) {
     ready_heap_push(&sched.queue, vp);
@@ -266,6 +266,7 @@ void dispatch_locked(void) {
   while ((sched.tokens > sched.ready || !sched.ready) && try_patient_locked()) {
     start_ready_locked();
   }
+  contexts_tell_wanted();
   if (dispatch_state_locked() == DISPATCH_STUCK) {
     sched.stuck();
   }
@@ -279,12 +280,18 @@ static void on_alarm(void) {
   run_queue_unlock();
 }
 
-static void on_arrival(struct context *c) {
+static void on_arrival(struct context *const *c, int n) {
+  bool any = false;
   run_queue_lock();
-  struct vp *vp = sched.n ? &sched.vp[c->index] : NULL;
-  if (vp && vp->state == VP_READY) {
-    trace_enter(vp->index, TRACE_SLOT);
-    ready_heap_push(&sched.queue, vp);
+  for (int i = 0; i < n && sched.n; i++) {
+    struct vp *const vp = &sched.vp[c[i]->index];
+    if (vp->state == VP_READY) {
+      trace_enter(vp->index, TRACE_SLOT);
+      ready_heap_push(&sched.queue, vp);
+      any = true;
+    }
+  }
+  if (any) {
     dispatch_locked();
   }
   run_queue_unlock();
@@ -346,6 +353,7 @@ void dispatch_create(struct vp *vps, int n, int k,
   for (int i = 0; i < n; i++) {
     begin_locked(&vps[i]);
   }
+  contexts_tell_wanted();
   run_queue_unlock();
 }
 
@@ -355,6 +363,7 @@ void dispatch_add(struct vp *vp) {
   sched.dormant--;
   sched.done--;
   dispatch_ready_locked(vp);
+  contexts_tell_wanted();
   run_queue_unlock();
 }
 

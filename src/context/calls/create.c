@@ -19,6 +19,7 @@
 #include "context/residency/track.h"
 #include "context/residency/victim.h"
 #include "context/stack_part.h"
+#include "context/store/crate.h"
 #include "context/store/space.h"
 #include "context/store/store.h"
 #include "os/bits.h"
@@ -224,13 +225,16 @@ int contexts_create(const struct contexts_options *o,
     return out_of_memory(error);
   }
   code = start_compressing(o, error);
+  if (store_swaps() && !store_compresses() && o->swapin != SWAPIN_PAGES) {
+    crate_open(o->disks);
+  }
   code = code ? code : start_learning(o, error);
   code = code ? code : create_all(o, error);
   code = code ? code : start_movers(o, error);
   return code ? code : start_watching(error);
 }
 
-void contexts_on_arrival(void (*f)(struct context *c)) {
+void contexts_on_arrival(void (*f)(struct context *const *c, int n)) {
   contexts.arrival = f;
 }
 

@@ -59,7 +59,7 @@ int context_adopt(struct context *c, const struct image *image, int rank,
                   struct pems_error *error);
 
 /* Called, with no lock held, whenever a context has come in that is wanted. */
-void contexts_on_arrival(void (*f)(struct context *c));
+void contexts_on_arrival(void (*f)(struct context *const *c, int n));
 /* Asks f, with no lock held, whether a context whose VP waits may leave memory.
    "Yes" holds until the VP runs; "no" may change a little later. NULL: nobody
    is asked, and the earlier f is no longer being called when this returns. */

@@ -47,6 +47,7 @@ UNIT_TESTS += \
   tests/unit/context/residency/test_room \
   tests/unit/context/residency/test_segment \
   tests/unit/context/residency/test_stay \
+  tests/unit/context/residency/test_swap \
   tests/unit/context/residency/test_victim \
   tests/unit/context/residency/test_way
 EXTRA_DIST += src/context/residency/README.md

@@ -7,6 +7,8 @@
 #include "os/bits.h"
 #include "report/trace.h"
 
+#include <limits.h>
+
 struct ledger ledger = {.lock = LOCK_INITIALIZER(LOCK_RESIDENCY),
                         .changed = PTHREAD_COND_INITIALIZER,
                         .work = PTHREAD_COND_INITIALIZER};
@@ -29,7 +31,7 @@ static void watch_forks(void) {
 void ledger_start(void) {
   ledger.used = ledger.untaken = ledger.going = ledger.tick = 0;
   contexts.beside = 0;
-  ledger.busy = ledger.growers = 0;
+  ledger.busy = ledger.growers = ledger.rest = 0;
   ledger.growing = NULL;
   ledger.out = ledger.idle = 0;
   static pthread_once_t once = PTHREAD_ONCE_INIT;
@@ -56,6 +58,7 @@ void ledger_wait_locked(void) {
 }
 
 void ledger_tell_movers_locked(void) {
+  ledger.rest = 0;
   if (ledger.out || ledger.idle) {
     pthread_cond_broadcast(&ledger.work);
   }
@@ -64,6 +67,20 @@ void ledger_tell_movers_locked(void) {
 void ledger_tell_locked(void) {
   pthread_cond_broadcast(&ledger.changed);
   ledger_tell_movers_locked();
+}
+
+void ledger_tell_went_on_locked(void) {
+  if (ledger.rest == INT_MAX || (ledger.rest > 0 && --ledger.rest > 0)) {
+    return;
+  }
+  ledger_tell_movers_locked();
+}
+
+void ledger_tell_released_locked(void) {
+  pthread_cond_broadcast(&ledger.changed);
+  if (ledger.rest == 0) {
+    ledger_tell_movers_locked();
+  }
 }
 
 bool ledger_moving(void) {

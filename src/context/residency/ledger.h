@@ -18,8 +18,10 @@ struct ledger {
   int busy;    /* contexts that change by themselves: see ledger_note */
   int growers; /* threads that wait for room */
   struct context *growing; /* the contexts for which they do, by next_growing */
-  _Atomic int out;         /* contexts on disk, or on their way there */
-  _Atomic int idle;        /* contexts charged what they have touched */
+  int rest;         /* movers need not be told until so many VPs have gone on;
+                       0: of all that happens */
+  _Atomic int out;  /* contexts on disk, or on their way there */
+  _Atomic int idle; /* contexts charged what they have touched */
 };
 extern struct ledger ledger;
 
@@ -35,6 +37,10 @@ void ledger_wait_locked(void);
 void ledger_tell_movers_locked(void);
 /* Something has changed. */
 void ledger_tell_locked(void);
+/* A VP has gone on, or waits, and its context may leave: movers are told only
+   where that can matter (rest). */
+void ledger_tell_went_on_locked(void);
+void ledger_tell_released_locked(void);
 
 /* Contexts are moved at all. */
 bool ledger_moving(void);

@@ -5,8 +5,10 @@
 #include "context/residency/residency.h"
 #include "context/residency/segment.h"
 #include "context/residency/swap.h"
+#include "context/store/crate.h"
 
 #include "os/native.h"
+#include "os/pages.h"
 #include "os/thread.h"
 
 #include <errno.h>
@@ -15,37 +17,59 @@
 static struct {
   pthread_t *thread;
   int n;
+  char *buffers; /* CRATE_BUFFER bytes for each, or NULL */
 } movers;
 
+static void come(struct context **c, int n, char *buffer) {
+  for (int i = 0; i < n; i++) {
+    segments_come(c[i]);
+  }
+  contexts_swap_in(c, n, buffer, residency_took_frames);
+  residency_came(c, n);
+}
+
+static void go(struct context **c, int n, char *buffer) {
+  contexts_swap_out(c, n, buffer);
+  for (int i = 0; i < n; i++) {
+    segments_go(c[i]);
+  }
+  residency_went(c, n);
+}
+
 static void *mover(void *arg) {
-  struct context *c;
+  struct context *c[SWAP_MOST];
+  char *const buffer = arg;
   enum residency_move move;
-  (void)arg;
-  while ((move = residency_next(&c)) != MOVE_NONE) {
+  int n;
+  while ((move = residency_next(c, buffer ? SWAP_MOST : 1, &n)) != MOVE_NONE) {
     if (move == MOVE_IN) {
-      segments_come(c);
-      context_swap_in(c, residency_took_frames);
-      residency_came(c);
+      come(c, n, buffer);
     } else {
-      context_swap_out(c);
-      segments_go(c);
-      residency_went(c);
+      go(c, n, buffer);
     }
   }
   return NULL;
 }
 
-int movers_start(int n) {
+static bool take_memory(int n) {
   movers.thread = native_zalloc(n, sizeof(*movers.thread));
-  if (!movers.thread) {
-    return ENOMEM;
+  movers.buffers =
+      crate_is_open() ? native_aligned(PAGE, (size_t)n * CRATE_BUFFER) : NULL;
+  return movers.thread && (movers.buffers || !crate_is_open());
+}
+
+int movers_start(int n) {
+  if (!take_memory(n)) {
+    return ENOMEM; /* movers_stop frees what there is */
   }
   int code = 0;
   /* Freeing what came late writes to a context whose pages may be protected
      (--pems-track=fault). */
   const struct thread_options options = {.stack = 256 << 10, .faults = true};
   for (movers.n = 0; movers.n < n; movers.n++) {
-    code = thread_start(&movers.thread[movers.n], mover, NULL, &options);
+    char *const buffer =
+        movers.buffers ? movers.buffers + movers.n * CRATE_BUFFER : NULL;
+    code = thread_start(&movers.thread[movers.n], mover, buffer, &options);
     if (code) {
       break;
     }
@@ -59,6 +83,8 @@ void movers_stop(void) {
     pthread_join(movers.thread[i], NULL);
   }
   native_free(movers.thread);
+  native_free(movers.buffers);
+  movers.buffers = NULL;
   movers.thread = NULL;
   movers.n = 0;
 }

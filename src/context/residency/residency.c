@@ -12,23 +12,30 @@
 #include "context/residency/segment.h"
 #include "context/residency/swap.h"
 #include "context/residency/victim.h"
+#include "context/store/crate.h"
 #include "context/store/space.h"
 #include "context/store/store.h"
+#include "os/bits.h"
 #include "os/native.h"
 
 #include <errno.h>
+#include <limits.h>
 
 static struct {
-  uint64_t loads; /* contexts that have come in */
-  int *coming;    /* contexts that come in now, by the disk on which they
-                     lie, if they lie on one */
+  int disks;
+  uint64_t loads;      /* contexts that have come in */
+  _Atomic bool untold; /* some are wanted, and movers do not know */
+  int *coming;         /* contexts that come in now, by the disk on which they
+                          lie, if they lie on one */
   bool ending;
 } residency;
 
 int residency_start(void) {
   ledger_start();
   residency.ending = false;
-  residency.coming = native_zalloc(store_disks() + 1, sizeof(int));
+  residency.untold = false;
+  residency.disks = store_disks();
+  residency.coming = native_zalloc(residency.disks + 1, sizeof(int));
   return residency.coming ? 0 : ENOMEM;
 }
 
@@ -126,11 +133,10 @@ static int coming_from_locked(int disk) {
    choice, first from a disk that is idle. */
 static bool load_rather_locked(const struct context *a,
                                const struct context *b) {
-  const int da = store_home(a);
-  const int db = store_home(b);
-  if (da != db && !contexts.policy->in_turn && !victim_urgent(a) &&
+  if (residency.disks > 1 && !contexts.policy->in_turn && !victim_urgent(a) &&
       !victim_urgent(b)) {
-    const int na = coming_from_locked(da), nb = coming_from_locked(db);
+    const int na = coming_from_locked(store_home(a));
+    const int nb = coming_from_locked(store_home(b));
     if (na != nb) {
       return na < nb;
     }
@@ -146,12 +152,61 @@ static void look_locked(struct context *c) {
   c->use.overdue = residency.loads - c->use.since > 2 * (uint64_t)contexts.n;
 }
 
-/* The context that is to be ready next, unless enough wait for a slot already;
- *ahead: how many do. */
-static struct context *find_next_locked(int *ahead) {
+/* Could c come in now? */
+static bool may_come_locked(const struct context *c) {
+  return (c->use.wanted || c->borrowers) &&
+         (c->idle || (c->state == CONTEXT_OUT && !c->pins));
+}
+
+/* Contexts of few pages come many at a time: so many bytes of contexts may wait
+   in memory for a slot, before others of these are read in advance. */
+static uint64_t most_ahead(void) {
+  return contexts.budget / 8;
+}
+
+/* What waits in memory for a slot, or comes. */
+struct ahead {
+  int n;
+  uint64_t bytes;
+  uint64_t first; /* turn among those */
+};
+
+/* Are enough there, so that `next` need not come yet? Those of few pages come
+   again when half of the others have gone on, so that there are many. */
+static bool enough_ahead_locked(const struct ahead *a,
+                                const struct context *next) {
+  if (a->n < contexts.ahead || victim_urgent(next)) {
+    return false;
+  }
+  if (crate_has(next) && a->bytes < most_ahead() / 2) {
+    return false;
+  }
+  /* The first in turn must come in whoever else is there. */
+  return !contexts.policy->in_turn || next->use.turn > a->first;
+}
+
+/* Movers that sleep since enough are there are told when so many of these have
+   gone on that others may come: not each time that one does. At the latest when
+   hardly any is left, for those that are there may be much larger than the
+   next. */
+static int rest_locked(const struct ahead *a, const struct context *next) {
+  if (!next) {
+    return INT_MAX; /* nobody is wanted */
+  }
+  const uint64_t each = ledger_needed_locked(next);
+  if (contexts.policy->in_turn || !crate_has(next) || !each ||
+      a->n < contexts.ahead || a->bytes < most_ahead() / 2) {
+    return 0;
+  }
+  const uint64_t by_bytes = (a->bytes - most_ahead() / 2) / each + 1;
+  return (int)bits_min(by_bytes, (uint64_t)(a->n - contexts.ahead) + 1);
+}
+
+/* The context that is to be ready next, unless enough wait for a slot already.
+ */
+static struct context *find_next_locked(struct ahead *a) {
   struct context *next = NULL;
-  uint64_t first = UINT64_MAX; /* turn among those that are in memory */
-  *ahead = 0;
+  *a = (struct ahead){.first = UINT64_MAX};
   awaited_count_locked();
   for (int i = 0; i < contexts.n; i++) {
     struct context *c = &contexts.item[i];
@@ -160,18 +215,48 @@ static struct context *find_next_locked(int *ahead) {
     }
     look_locked(c);
     if (ledger_ready_locked(c) || c->state == CONTEXT_COMING) {
-      ++*ahead;
-      first = c->use.turn < first ? c->use.turn : first;
-    } else if ((c->idle || (c->state == CONTEXT_OUT && !c->pins)) &&
-               (!next || load_rather_locked(c, next))) {
+      a->n++;
+      a->bytes += c->charge;
+      a->first = c->use.turn < a->first ? c->use.turn : a->first;
+    } else if (may_come_locked(c) && (!next || load_rather_locked(c, next))) {
       next = c;
     }
   }
-  if (!next || victim_urgent(next) || *ahead < contexts.ahead) {
-    return next;
+  if (!next || enough_ahead_locked(a, next)) {
+    ledger.rest = rest_locked(a, next);
+    return NULL;
   }
-  /* The first in turn must come in whoever else is there. */
-  return contexts.policy->in_turn && next->use.turn < first ? next : NULL;
+  ledger.rest = 0;
+  return next;
+}
+
+/* Puts c into the list of those that come first, which has room for `most`. */
+static void insert_locked(struct context **list, int *n, int most,
+                          struct context *c) {
+  int at = *n;
+  if (at == most && !load_rather_locked(c, list[at - 1])) {
+    return;
+  }
+  at -= at == most;
+  for (; at > 0 && load_rather_locked(c, list[at - 1]); at--) {
+    list[at] = list[at - 1];
+  }
+  list[at] = c;
+  *n += *n < most;
+}
+
+/* Others than `next` that were put into a crate: those that come in first. */
+static int find_others_locked(const struct context *next, struct context **c,
+                              int most) {
+  int n = 0;
+  for (int i = 0; most > 0 && i < contexts.n; i++) {
+    struct context *const one = &contexts.item[i];
+    if (one != next && !one->idle && may_come_locked(one) &&
+        one->weight == WEIGHT_LIGHT) {
+      insert_locked(c, &n, most, one);
+    }
+  }
+  return n;
 }
 
 /* Tests: a context that was told to leave and that no mover has taken yet. */
@@ -212,14 +297,49 @@ static enum residency_move admit_locked(struct context *next, uint64_t more) {
   return MOVE_IN;
 }
 
-/* Is something to be moved now? Marks what. With MOVE_NONE, *c is NULL or the
-   context to look at before it can be told. */
-static enum residency_move choose_locked(struct context **c) {
+/* Those that can come with c[0], which does. */
+static int admit_others_locked(struct context **c, int most,
+                               const struct ahead *a) {
+  uint64_t bytes = a->bytes + c[0]->charge;
+  int n = 1;
+  const int found =
+      crate_has(c[0]) ? find_others_locked(c[0], c + 1, most - 1) : 0;
+  for (int i = 1; i <= found; i++) {
+    const uint64_t more = wanted_locked(c[i]);
+    bytes += more;
+    if (!ledger_fits_locked(more) || bytes > most_ahead()) {
+      break;
+    }
+    (void)admit_locked(c[i], more);
+    n++;
+  }
+  return n;
+}
+
+/* For `next`, whom `more` bytes are missing, others have to leave; where it is
+   in a crate, so many that others can come with it. */
+static int evict_locked(struct context *next, uint64_t more, bool stuck,
+                        struct context **c, int most) {
+  c[0] = victim_find_locked(next, more, stuck);
+  if (!c[0] || victim_looked_at_locked(c[0])) {
+    return 0;
+  }
+  ledger_leave_locked(c[0]);
+  const uint64_t wanted = bits_min(most * more, most_ahead() / 2);
+  return 1 + (crate_has(next) ? victim_more_locked(next, wanted, stuck, c[0],
+                                                   c + 1, most - 1)
+                              : 0);
+}
+
+/* Is something to be moved now? Marks what: *n contexts. With MOVE_NONE, *c is
+   NULL or the context to look at before it can be told. */
+static enum residency_move choose_locked(struct context **c, int most, int *n) {
+  *n = 1;
   *c = take_ordered_locked();
   if (*c) {
     return MOVE_OUT;
   }
-  int ahead;
+  struct ahead ahead;
   struct context *next =
       ledger.growers || !ledger_moving() ? NULL : find_next_locked(&ahead);
   if (!next) {
@@ -228,30 +348,32 @@ static enum residency_move choose_locked(struct context **c) {
   const uint64_t more = wanted_locked(next);
   if (ledger_fits_locked(more)) {
     *c = next;
-    return admit_locked(next, more);
+    const enum residency_move move = admit_locked(next, more);
+    *n = move == MOVE_IN ? admit_others_locked(c, most, &ahead) : 1;
+    return move;
   }
-  *c = victim_find_locked(next, more, !ahead && !ledger.busy);
-  if (!*c || victim_looked_at_locked(*c)) {
-    return MOVE_NONE;
+  *n = evict_locked(next, more, !ahead.n && !ledger.busy, c, most);
+  return *n ? MOVE_OUT : MOVE_NONE;
+}
+
+static void tell_arrival(struct context *const *c, int n) {
+  if (contexts.arrival) {
+    contexts.arrival(c, n);
   }
-  ledger_leave_locked(*c);
-  return MOVE_OUT;
 }
 
 /* It is in memory already. */
 static void tell_ready_locked(struct context *c) {
   ledger_unlock_and_trim();
-  if (contexts.arrival) {
-    contexts.arrival(c);
-  }
+  tell_arrival(&c, 1);
   ledger_lock();
 }
 
-enum residency_move residency_next(struct context **c) {
+enum residency_move residency_next(struct context **c, int most, int *n) {
   enum residency_move move = MOVE_NONE;
   ledger_lock();
   while (!residency.ending) {
-    move = choose_locked(c);
+    move = choose_locked(c, most, n);
     if (move == MOVE_IN || move == MOVE_OUT) {
       break;
     }
@@ -271,7 +393,7 @@ void residency_took_frames(struct context *c) {
   ledger_unlock_and_trim();
 }
 
-void residency_came(struct context *c) {
+static void came(struct context *c) {
   /* Held until all is freed: whoever writes the context again waits for it. */
   lock_take(&c->heap_lock);
   ledger_lock();
@@ -282,15 +404,21 @@ void residency_came(struct context *c) {
   ledger_unlock();
   late_frees_apply(c);
   lock_give(&c->heap_lock);
-  if (contexts.arrival) {
-    contexts.arrival(c);
-  }
 }
 
-void residency_went(struct context *c) {
+void residency_came(struct context *const *c, int n) {
+  for (int i = 0; i < n; i++) {
+    came(c[i]);
+  }
+  tell_arrival(c, n);
+}
+
+void residency_went(struct context *const *c, int n) {
   ledger_lock();
-  segments_exit_locked(c);
-  ledger_gone_locked(c);
+  for (int i = 0; i < n; i++) {
+    segments_exit_locked(c[i]);
+    ledger_gone_locked(c[i]);
+  }
   ledger_unlock();
 }
 
@@ -303,17 +431,38 @@ void residency_stop(void) {
 
 /* --- what VPs ask --- */
 
-bool context_want(struct context *c, uint64_t turn) {
-  ledger_lock();
+static bool want_locked(struct context *c, uint64_t turn) {
   c->use.wanted = true;
   c->use.turn = turn;
   c->use.since = residency.loads;
-  const bool in = ledger_ready_locked(c);
+  return ledger_ready_locked(c);
+}
+
+bool context_want(struct context *c, uint64_t turn) {
+  ledger_lock();
+  const bool in = want_locked(c, turn);
   if (!in) {
     ledger_tell_movers_locked();
   }
   ledger_unlock();
   return in;
+}
+
+bool context_want_soon(struct context *c, uint64_t turn) {
+  ledger_lock();
+  const bool in = want_locked(c, turn);
+  residency.untold |= !in;
+  ledger_unlock();
+  return in;
+}
+
+void contexts_tell_wanted(void) {
+  if (residency.untold) {
+    ledger_lock();
+    residency.untold = false;
+    ledger_tell_movers_locked();
+    ledger_unlock();
+  }
 }
 
 bool context_try_acquire(struct context *c) {
@@ -343,8 +492,9 @@ void context_release(struct context *c) {
       victim_let_go_soon_locked(c)) {
     ledger_leave_locked(c); /* a mover writes it: the caller may hold locks */
     c->ordered = true;
+    ledger_tell_movers_locked();
   }
-  ledger_tell_locked();
+  ledger_tell_released_locked();
   ledger_unlock();
 }
 

@@ -7,6 +7,10 @@
 /* c's VP is ready to run: those with the smallest `turn` come in first, in the
    background. Returns true if c is in memory now (which may change). */
 bool context_want(struct context *c, uint64_t turn);
+/* The same, but it comes in only after contexts_tell_wanted: for many at once.
+ */
+bool context_want_soon(struct context *c, uint64_t turn);
+void contexts_tell_wanted(void);
 /* If c is in memory, keeps it there until context_release, and returns true. */
 bool context_try_acquire(struct context *c);
 /* The same, but waits until it is in memory. The caller must not hold any pin.
@@ -79,11 +83,12 @@ enum residency_move {
 };
 
 /* Waits until a context is to be moved, chooses it, and marks it (COMING or
-   GOING). MOVE_NONE: the movers are to end. */
-enum residency_move residency_next(struct context **c);
-/* The move has been made. */
-void residency_came(struct context *c);
-void residency_went(struct context *c);
+   GOING); and others of few pages, that can be moved with it: *n of them, at
+   most `most`. MOVE_NONE: the movers are to end. */
+enum residency_move residency_next(struct context **c, int most, int *n);
+/* The moves have been made. */
+void residency_came(struct context *const *c, int n);
+void residency_went(struct context *const *c, int n);
 /* A context that comes in has taken what kept pages it can use: frees those for
    which there is no room any more. */
 void residency_took_frames(struct context *c);

@@ -22,7 +22,7 @@ bool room_hold_locked(struct context *c) {
   c->measure.rest -= c->measure.rest > 0;
   ledger_note_locked(c);
   c->use.wanted = c->urgent = false;
-  ledger_tell_movers_locked(); /* one more may be read ahead */
+  ledger_tell_went_on_locked(); /* one more may be read ahead */
   return true;
 }
 

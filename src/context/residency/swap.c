@@ -13,6 +13,7 @@
 #include "context/residency/stay.h"
 #include "context/residency/track.h"
 #include "context/stack_part.h"
+#include "context/store/crate.h"
 #include "context/store/space.h"
 #include "context/store/store.h"
 #include "os/bits.h"
@@ -25,6 +26,7 @@
 #include <errno.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/uio.h>
 
 enum {
   MAX_EXTENTS = 4096,
@@ -61,6 +63,7 @@ static void advise(const struct context *c) {
 }
 
 void context_map(struct context *c) {
+  c->guarded = false;
   map_range(c, c->range, c->range_len, PROT_READ | PROT_WRITE);
   advise(c);
   if (contexts.place) {
@@ -94,10 +97,72 @@ static void map_image(struct context *c) {
 
 /* Gives the pages back; a stray access faults instead of reading zeros. */
 static void unmap(struct context *c) {
+  c->guarded = false;
   map_range(c, c->range, c->range_len, PROT_NONE);
   for (int i = 0; i < image_parts(&c->image); i++) {
     const struct image_part part = context_live_part(c, i);
     map_range(c, part.data, part.len, PROT_NONE);
+  }
+}
+
+/* --- guards: of many contexts of few pages at once --- */
+
+/* All that has pages of up to SWAP_MOST contexts, in as many pieces as there is
+   room for. */
+struct guards {
+  size_t n;
+  struct iovec range[SWAP_MOST * 8];
+};
+
+static void add_guard(struct guards *g, const char *start, const char *end) {
+  if (start < end) {
+    g->range[g->n++] = (struct iovec){(void *)start, (size_t)(end - start)};
+  }
+}
+
+/* False: there is no room. */
+static bool add_guards(struct guards *g, const struct context *c,
+                       const char *top) {
+  const size_t most = sizeof(g->range) / sizeof(*g->range);
+  if (g->n + (size_t)image_parts(&c->image) + 1 > most) {
+    return false;
+  }
+  for (int i = 0; i < image_parts(&c->image); i++) {
+    const struct image_part part = context_live_part(c, i);
+    add_guard(g, part.data, part.data + part.len);
+  }
+  add_guard(g, c->range, top);
+  return true;
+}
+
+/* Instead of unmap, for those that are in crates; what of a heap lies above its
+   top has no pages then, and is accessible. */
+static void guard(const struct crate_move *m, int n) {
+  struct guards all = {0}, used = {0};
+  for (int i = 0; i < n; i++) {
+    struct context *const c = m[i].c;
+    const uintptr_t top = bits_align_up((uintptr_t)heap_top(c->heap), PAGE);
+    c->guarded = m[i].done && pages_can_guard() &&
+                 add_guards(&all, c, c->range + c->range_len) &&
+                 add_guards(&used, c, (char *)top);
+  }
+  const bool done = pages_guard(all.range, all.n, used.range, used.n);
+  for (int i = 0; i < n && !done; i++) {
+    m[i].c->guarded = false; /* it is unmapped */
+  }
+}
+
+/* What cannot be is mapped again. */
+static void unguard(struct context *const *c, int n) {
+  struct guards all = {0};
+  bool done = true;
+  for (int i = 0; i < n; i++) {
+    done &=
+        !c[i]->guarded || add_guards(&all, c[i], c[i]->range + c[i]->range_len);
+  }
+  done = done && (!all.n || pages_unguard(all.range, all.n));
+  for (int i = 0; i < n && !done; i++) {
+    c[i]->guarded = false; /* it is mapped anew */
   }
 }
 
@@ -118,11 +183,14 @@ void context_drop(struct context *c) {
 /* What a survey of a context's live pages finds. */
 struct outgoing {
   struct context *c;
-  struct ranges keep;  /* its pages that are not zero */
-  struct ranges write; /* of them those that the disk does not have */
-  uint64_t clean;      /* bytes that were watched and not written */
-  uintptr_t last;      /* end of the last page to be written */
-  bool mapped;         /* the piece surveyed now shows the file */
+  struct ranges keep;   /* its pages that are not zero */
+  struct ranges write;  /* of them those that the disk does not have */
+  uint64_t clean;       /* bytes that were watched and not written */
+  uintptr_t last;       /* end of the last page to be written */
+  bool mapped;          /* the piece surveyed now shows the file */
+  uintptr_t frames;     /* end of the pages that may be kept for others */
+  uint64_t begin;       /* ns */
+  uint64_t read_lazily; /* bytes, by the system */
 };
 
 static void add(const struct context *c, struct ranges *r, uintptr_t start,
@@ -314,33 +382,87 @@ static void give_back_space(struct context *c) {
   lock_give(&c->heap_lock);
 }
 
-void context_swap_out(struct context *c) {
-  struct outgoing o = {.c = c};
-  const uint64_t begin = clock_ns();
+/* Takes the lock, and finds out what is to be written. */
+static void begin_out(struct outgoing *o) {
+  struct context *const c = o->c;
+  o->begin = clock_ns();
   lock_take(&c->io_lock);
-  const uint64_t read_lazily = lazy_bytes_read(c);
+  o->read_lazily = lazy_bytes_read(c);
   lift_protections(c);
-  collect(&o);
-  const uintptr_t frames = frames_end(c);
-  track_finish(c, o.clean, frames > (uintptr_t)c->range);
+  collect(o);
+  o->frames = frames_end(c);
+  track_finish(c, o->clean, o->frames > (uintptr_t)c->range);
   give_back_space(c);
-  leave_out(&c->incoming, &o.write);
-  leave_out(&c->incoming, &o.keep);
-  const uint64_t bytes = store_swap_out(c, &o.write, &o.keep);
-  store_replace(c, &o.keep);
-  give_up_memory(c, frames);
+  leave_out(&c->incoming, &o->write);
+  leave_out(&c->incoming, &o->keep);
+}
+
+/* `bytes` have been written. */
+static void end_out(struct outgoing *o, uint64_t bytes) {
+  struct context *const c = o->c;
+  store_replace(c, &o->keep);
+  if (!c->guarded) {
+    give_up_memory(c, o->frames);
+  }
   lazy_finish(c, true);
-  stay_moved(c, clock_ns() - begin, bytes);
-  stay_read(c, read_lazily);
+  stay_moved(c, clock_ns() - o->begin, bytes);
+  stay_read(c, o->read_lazily);
   stay_end(c, true);
   lock_give(&c->io_lock);
-  ranges_free(&o.write);
+  ranges_free(&o->write);
   counter_add(swap_out, bytes);
   counter_add(swaps_out, 1);
-  counter_add(swap_in, read_lazily);
-  counter_add(bytes_read, read_lazily);
-  trace_add(c->index, TRACE_IN, read_lazily);
-  trace_move(c->index, true, begin, clock_ns(), bytes);
+  counter_add(swap_in, o->read_lazily);
+  counter_add(bytes_read, o->read_lazily);
+  trace_add(c->index, TRACE_IN, o->read_lazily);
+  trace_move(c->index, true, o->begin, clock_ns(), bytes);
+}
+
+void context_swap_out(struct context *c) {
+  struct outgoing o = {.c = c};
+  begin_out(&o);
+  end_out(&o, store_swap_out(c, &o.write, &o.keep));
+}
+
+/* The locks of several contexts are taken by their addresses. */
+static void sort(struct context **c, int n) {
+  for (int i = 1; i < n; i++) {
+    struct context *const one = c[i];
+    int at = i;
+    for (; at > 0 && c[at - 1] > one; at--) {
+      c[at] = c[at - 1];
+    }
+    c[at] = one;
+  }
+}
+
+/* All that is kept of a mapped context is not in memory. */
+static bool can_be_put(const struct outgoing *o) {
+  return !o->c->lazy.mapped.n && crate_fits(&o->keep);
+}
+
+void contexts_swap_out(struct context **c, int n, char *buffer) {
+  struct outgoing o[n];
+  struct crate_move m[n];
+  sort(c, n);
+  for (int i = 0; i < n; i++) {
+    o[i] = (struct outgoing){.c = c[i]};
+    begin_out(&o[i]);
+    m[i] = (struct crate_move){.c = c[i], .keep = &o[i].keep};
+    m[i].asked = buffer && can_be_put(&o[i]);
+  }
+  const int error = crate_put(m, n, buffer);
+  if (error) {
+    store_failed(c[0], "swapping out", error);
+  }
+  for (int i = 0; i < n; i++) {
+    c[i]->weight = m[i].done ? WEIGHT_LIGHT : WEIGHT_HEAVY;
+  }
+  guard(m, n);
+  for (int i = 0; i < n; i++) {
+    end_out(&o[i], m[i].done ? crate_bytes(c[i])
+                             : store_swap_out(c[i], &o[i].write, &o[i].keep));
+  }
 }
 
 /* --- swapping in --- */
@@ -401,29 +523,80 @@ static void divide_stack(const struct context *c, struct ranges *pages,
   }
 }
 
-void context_swap_in(struct context *c, void (*took_frames)(struct context *)) {
-  struct ranges pages = {0}, stack = {0};
-  const uint64_t begin = clock_ns();
-  map_image(c);
-  context_map(c);
+/* A context that comes in. */
+struct incoming {
+  struct context *c;
+  struct ranges pages, stack; /* to be read where the context lies */
+  uint64_t begin;             /* ns */
+  uint64_t together;          /* bytes that come with those of others */
+};
+
+/* What is in a crate is not where the context lies. */
+static void leave_crate(struct context *c) {
+  const struct ranges *const there = &c->crate.pages;
+  for (size_t i = 0; i < there->n; i++) {
+    if (store_outdated(c, there->item[i].start, there->item[i].end) != 0) {
+      msg_fail(MSG_FAILED, "out of memory: swapping in rank %d", c->rank);
+    }
+  }
+}
+
+static void begin_in(struct incoming *in,
+                     void (*took_frames)(struct context *)) {
+  struct context *const c = in->c;
+  in->begin = clock_ns();
+  if (!c->guarded) {
+    map_image(c);
+    context_map(c);
+  }
+  c->guarded = false;
   lock_take(&c->io_lock);
-  copy_ranges(c, store_pages(c), &pages);
-  divide_stack(c, &pages, &stack);
-  lazy_map(c, &pages);
-  take_frames(c, &pages);
+  in->together = crate_bytes(c);
+  leave_crate(c);
+  copy_ranges(c, store_pages(c), &in->pages);
+  divide_stack(c, &in->pages, &in->stack);
+  lazy_map(c, &in->pages);
+  take_frames(c, &in->pages);
   took_frames(c);
-  const uint64_t bytes = store_swap_in(c, &pages, &stack);
+}
+
+static void end_in(struct incoming *in) {
+  struct context *const c = in->c;
+  uint64_t bytes = in->together;
+  if (in->pages.n || in->stack.n) {
+    bytes += store_swap_in(c, &in->pages, &in->stack);
+  }
   boundary_flush(&c->boundary, apply_boundary, c);
-  track_begin(c, &pages, lazy_quiet(c));
+  track_begin(c, &in->pages, lazy_quiet(c));
   restore_protections(c);
-  stay_moved(c, clock_ns() - begin, bytes);
+  stay_moved(c, clock_ns() - in->begin, bytes);
   lock_give(&c->io_lock);
-  ranges_free(&pages);
-  ranges_free(&stack);
+  ranges_free(&in->pages);
+  ranges_free(&in->stack);
   counter_add(swap_in, bytes);
   counter_add(swaps_in, 1);
   lock_take(&c->heap_lock);
   heap_swapped(c->heap, 1);
   lock_give(&c->heap_lock);
-  trace_move(c->index, false, begin, clock_ns(), bytes);
+  trace_move(c->index, false, in->begin, clock_ns(), bytes);
+}
+
+void contexts_swap_in(struct context **c, int n, char *buffer,
+                      void (*took_frames)(struct context *)) {
+  struct incoming in[n];
+  struct crate_move m[n];
+  sort(c, n);
+  unguard(c, n);
+  for (int i = 0; i < n; i++) {
+    in[i] = (struct incoming){.c = c[i]};
+    m[i] = (struct crate_move){.c = c[i]};
+    begin_in(&in[i], took_frames);
+  }
+  const int error = crate_get(m, n, buffer);
+  if (error) {
+    store_failed(c[0], "swapping in", error);
+  }
+  for (int i = 0; i < n; i++) {
+    end_in(&in[i]);
+  }
 }

@@ -16,6 +16,9 @@ enum {
   REFUSED_NS = 1000000,
   /* Contexts that are charged less are not worth a look at their pages. */
   WORTH = 4 << 20,
+  /* A context that has not left memory yet and is charged less has few pages.
+   */
+  LIGHT = 512 << 10,
   /* For what is touched by pems while the VP waits: heap and status. */
   SLACK = 256 << 10,
   /* Residences of a context that was full, until its pages are looked at
@@ -229,6 +232,69 @@ struct context *victim_find_locked(const struct context *next, uint64_t bytes,
     best = all - together <= contexts.budget ? best : NULL;
   }
   return best;
+}
+
+/* Has c few pages, as far as is known? */
+static bool is_light_locked(const struct context *c) {
+  return c->weight == WEIGHT_LIGHT ||
+         (c->weight == WEIGHT_UNKNOWN && c->charge <= LIGHT);
+}
+
+static bool may_go_too_locked(const struct context *c,
+                              const struct context *next, bool stuck,
+                              uint64_t now) {
+  return victim_possible_locked(c) && is_light_locked(c) &&
+         may_go_for_locked(c, next, stuck) && !is_refused_locked(c, now) &&
+         !to_be_measured_locked(c);
+}
+
+/* Those of few pages that leave first, in order. */
+static int find_light_locked(const struct context *next, bool stuck,
+                             const struct context *first, struct context **c,
+                             int most) {
+  const uint64_t now = clock_ns();
+  int n = 0;
+  for (int i = 0; i < contexts.n; i++) {
+    struct context *const one = &contexts.item[i];
+    if (one == first || !may_go_too_locked(one, next, stuck, now)) {
+      continue;
+    }
+    awaited_look_locked(one);
+    int at = n;
+    if (at == most && !rather_locked(one, c[at - 1])) {
+      continue;
+    }
+    at -= at == most;
+    for (; at > 0 && rather_locked(one, c[at - 1]); at--) {
+      c[at] = c[at - 1];
+    }
+    c[at] = one;
+    n += n < most;
+  }
+  return n;
+}
+
+int victim_more_locked(const struct context *next, uint64_t bytes, bool stuck,
+                       const struct context *first, struct context **c,
+                       int most) {
+  const int found =
+      most > 0 ? find_light_locked(next, stuck, first, c, most) : 0;
+  for (int i = 0; i < found; i++) {
+    if (!is_quiet_locked(c[i])) {
+      examine_locked(c[i]);
+    }
+  }
+  const uint64_t now = clock_ns();
+  int n = 0;
+  for (int i = 0; i < found; i++) {
+    /* The lock was given away meanwhile. */
+    if (may_go_too_locked(c[i], next, stuck, now) && is_quiet_locked(c[i]) &&
+        ledger.used - ledger.going + bytes > contexts.budget) {
+      ledger_leave_locked(c[i]);
+      c[n++] = c[i];
+    }
+  }
+  return n;
 }
 
 void victim_evict_locked(struct context *c) {

@@ -15,6 +15,12 @@ bool victim_urgent(const struct context *c);
    `stuck`: nobody runs, nor can before `next` does. */
 struct context *victim_find_locked(const struct context *next, uint64_t bytes,
                                    bool stuck);
+/* Others of few pages than `first`, which leaves, that may leave with it, until
+   `bytes` are free; marks them (GOING). As many as there are, at most `most`.
+   Unlocks meanwhile. */
+int victim_more_locked(const struct context *next, uint64_t bytes, bool stuck,
+                       const struct context *first, struct context **c,
+                       int most);
 /* Must c be looked at before it leaves? If so, looks, which unlocks meanwhile:
    whether threads of its program use it, and how much of it exists, so that it
    may rather stay and be charged that. The caller chooses anew. */

@@ -7,6 +7,8 @@ libpemscore_la_SOURCES += \
   src/context/store/gain.h \
   src/context/store/place.c \
   src/context/store/place.h \
+  src/context/store/crate.c \
+  src/context/store/crate.h \
   src/context/store/space.c \
   src/context/store/space.h \
   src/context/store/store.c \

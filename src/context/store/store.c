@@ -2,8 +2,10 @@
 
 #include "base/message.h"
 #include "context/internal.h"
+#include "context/store/crate.h"
 #include "context/store/place.h"
 #include "context/store/units.h"
+#include "disk/contexts/batch.h"
 #include "os/bits.h"
 
 #include <errno.h>
@@ -25,6 +27,7 @@ void store_open(struct disks *disks) {
 }
 
 void store_close(void) {
+  crate_open(NULL);
   units_close();
   store.disks = NULL;
   store.mapped = false;
@@ -118,12 +121,30 @@ static void start_read(struct store_batch *b, uintptr_t at, void *memory,
   }
 }
 
+/* What c has in a crate is moved at once, for it is little. Of [at, at + n)
+   the first bytes that are there, or not, alike: *moved. */
+static size_t on_crate(struct store_batch *b, bool write, uintptr_t at,
+                       void *memory, size_t n, bool *moved) {
+  struct disks_annexed where;
+  *moved = false;
+  if (crate_has(b->context)) {
+    n = crate_piece(b->context, at, at + n, moved, &where);
+    if (*moved) {
+      disk_batch_note(&b->disks, crate_move_piece(write, where, memory, n));
+    }
+  }
+  return n;
+}
+
 void store_start_read(struct store_batch *b, uintptr_t at, void *memory,
                       size_t n) {
   char *to = memory;
   for (const uintptr_t end = at + n; at < end; at += n, to += n) {
-    n = place_piece(b->context, at, end);
-    start_read(b, at, to, n);
+    bool moved;
+    n = on_crate(b, false, at, to, place_piece(b->context, at, end), &moved);
+    if (!moved) {
+      start_read(b, at, to, n);
+    }
   }
 }
 
@@ -141,8 +162,12 @@ void store_start_write(struct store_batch *b, uintptr_t at, const void *memory,
                        size_t n) {
   const char *from = memory;
   for (const uintptr_t end = at + n; at < end; at += n, from += n) {
-    n = place_piece(b->context, at, end);
-    start_write(b, at, from, n);
+    bool moved;
+    n = on_crate(b, true, at, (void *)from, place_piece(b->context, at, end),
+                 &moved);
+    if (!moved) {
+      start_write(b, at, from, n);
+    }
   }
 }
 
@@ -234,6 +259,7 @@ void store_replace(struct context *c, struct ranges *pages) {
 
 void store_clear(struct context *c) {
   units_clear(c);
+  crate_forget(c);
   ranges_free(&c->on_disk);
 }
 

@@ -1,4 +1,6 @@
 libpemscore_la_SOURCES += \
+  src/disk/contexts/annex.c \
+  src/disk/contexts/annex.h \
   src/disk/contexts/batch.c \
   src/disk/contexts/batch.h \
   src/disk/contexts/dirs.c \
@@ -12,6 +14,7 @@ libpemscore_la_SOURCES += \
   src/disk/contexts/placement.h
 
 UNIT_TESTS += \
+  tests/unit/disk/contexts/test_annex \
   tests/unit/disk/contexts/test_batch \
   tests/unit/disk/contexts/test_dirs \
   tests/unit/disk/contexts/test_disk \

@@ -17,6 +17,10 @@
 /* Larger requests are no faster, but keep other disks and requests waiting. */
 #define REQUEST_BYTES ((size_t)2 << 20)
 
+/* Of the annex of each disk, for each context of the process: twice what one
+   may have there (store/crate.c), as what is free is in several pieces. */
+#define ANNEX_BYTES ((uint64_t)128 << 10)
+
 static const char no_grant[] = DISK_NO_GRANT;
 static const char elsewhere[] = DISK_ELSEWHERE;
 
@@ -281,9 +285,12 @@ int disks_open(struct disks **d, const struct disks_options *o, int n,
                    "scratch files: no memory to open them: free some");
   }
   opened->n = n;
+  opened->annexes = disks_annex_new(opened->count, (uint64_t)n * ANNEX_BYTES);
   opened->context_size = context_size;
   opened->stripe = o->stripe;
-  const int code = open_disks(opened, o, error);
+  const int code = opened->annexes
+                       ? open_disks(opened, o, error)
+                       : failure(error, ENOMEM, "scratch files: no memory");
   if (code) {
     disks_close(opened);
     return code;
@@ -297,6 +304,7 @@ void disks_close(struct disks *d) {
     return;
   }
   close_files(d);
+  disks_annex_free(d->annexes, d->count);
   placement_free(d->placement);
   dirs_free(d);
 }

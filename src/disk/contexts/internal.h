@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
+#include "disk/contexts/annex.h"
 #include "disk/contexts/disk.h"
 #include "disk/contexts/placement.h"
 #include "disk/queue.h"
@@ -30,8 +31,9 @@ struct disks {
   uint64_t stripe;       /* bytes, or 0 */
   int reserved;          /* all of the space */
   struct placement *placement;
-  char driver[64];    /* what is used, as an option */
-  char *dirs;         /* the list, cut at its commas */
+  char driver[64]; /* what is used, as an option */
+  char *dirs;      /* the list, cut at its commas */
+  struct annexes *annexes;
   int count;          /* D */
   struct disk disk[]; /* count of them */
 };

@@ -291,9 +291,11 @@ END_TEST
 static sem_t arrived;
 static int arrivals[8], n_arrivals;
 
-static void note_arrival(struct context *c) {
-  arrivals[n_arrivals++] = c->index;
-  sem_post(&arrived);
+static void note_arrival(struct context *const *c, int n) {
+  for (int i = 0; i < n; i++) {
+    arrivals[n_arrivals++] = c[i]->index;
+    sem_post(&arrived);
+  }
 }
 
 START_TEST(the_wanted_come_in_turn) {

@@ -7,6 +7,8 @@
 #include <errno.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/uio.h>
+#include <unistd.h>
 
 enum { PAGES = 4 };
 
@@ -109,6 +111,41 @@ START_TEST(a_survey_visits_what_exists) {
 }
 END_TEST
 
+static bool accessible(const char *p) {
+  int ends[2];
+  ck_assert_int_eq(pipe(ends), 0);
+  const bool yes = write(ends[1], p, 1) == 1;
+  ck_assert(yes || errno == EFAULT);
+  close(ends[0]);
+  close(ends[1]);
+  return yes;
+}
+
+START_TEST(guarded_pages_are_closed_until_they_are_zero) {
+  char *const p = map();
+  memset(p, 'a', PAGES * PAGE);
+  const struct iovec all[] = {{p, PAGE}, {p + 2 * PAGE, 2 * PAGE}};
+  ck_assert(!pages_can_guard()); /* not started */
+  ck_assert_int_eq(pages_survey_start(), 0);
+  if (pages_can_guard()) { /* Linux 6.13 */
+    ck_assert(pages_guard(all, 2, all + 1, 1));
+    ck_assert(accessible(p) && accessible(p + PAGE));
+    ck_assert(!accessible(p + 2 * PAGE) && !accessible(p + 3 * PAGE));
+    ck_assert_int_eq(p[0], 0); /* given back */
+    ck_assert_int_eq(p[PAGE], 'a');
+    ck_assert(pages_unguard(all, 2));
+    for (size_t i = 2 * PAGE; i < PAGES * PAGE; i++) {
+      ck_assert_int_eq(p[i]++, 0);
+    }
+    munmap(p + 3 * PAGE, PAGE);
+    ck_assert(!pages_guard(all, 2, all, 2));
+  }
+  pages_survey_end();
+  ck_assert(!pages_can_guard());
+  munmap(p, PAGES * PAGE);
+}
+END_TEST
+
 int main(void) {
   const TTest *const tests[] = {pages_move_to_where_they_are_wanted,
                                 the_source_may_stay_a_mapping,
@@ -116,6 +153,7 @@ int main(void) {
                                 what_cannot_be_moved_is_told,
                                 what_is_not_zero_is_cleared,
                                 a_survey_visits_what_exists,
+                                guarded_pages_are_closed_until_they_are_zero,
                                 NULL};
   return check_main("pages", tests);
 }
