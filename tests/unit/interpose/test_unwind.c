@@ -140,7 +140,7 @@ START_TEST(each_kind_of_entry) {
   void *const a = add_entry(add_common(1, "zPLR", handler, 7), 10, 20, 4, true);
   void *const b = add_entry(add_common(3, "zPRS", other, 10), 50, 5, 4, true);
   void *const c = add_entry(add_common(1, "", NULL, 0), 80, 9, 8, false);
-  void *const d = add_entry(add_common(1, "zS", NULL, 0), 120, 7, 8, false);
+  void *const d = add_entry(add_common(1, "zS", other, 0), 120, 7, 8, false);
   __register_frame(table);
   expect_only(10, 20, a);
   expect_only(50, 5, b);
