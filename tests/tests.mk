@@ -141,6 +141,7 @@ MPI_TESTS = \
   tests/mpi/tools.c \
   tests/mpi/standard.sh \
   tests/mpi/unexpected.c \
+  tests/mpi/unwind.c \
   tests/mpi/uneven.sh \
   tests/mpi/win_accumulate.c \
   tests/mpi/win_dynamic.c \

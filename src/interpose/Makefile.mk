@@ -36,7 +36,9 @@ libpems_la_SOURCES += \
   src/interpose/sysv.c \
   src/interpose/tag.c \
   src/interpose/tag.h \
-  src/interpose/thread.c
+  src/interpose/thread.c \
+  src/interpose/unwind.c \
+  src/interpose/unwind.h
 UNIT_TESTS += \
   tests/unit/interpose/test_descriptor \
   tests/unit/interpose/test_dlfcn_shortage \
@@ -45,7 +47,8 @@ UNIT_TESTS += \
   tests/unit/interpose/test_locale \
   tests/unit/interpose/test_stdio \
   tests/unit/interpose/test_sysv \
-  tests/unit/interpose/test_thread_shortage
+  tests/unit/interpose/test_thread_shortage \
+  tests/unit/interpose/test_unwind
 # Sanitizers have a malloc of their own.
 if !SANITIZE
 UNIT_TESTS += tests/unit/interpose/test_malloc_shortage
@@ -83,4 +86,8 @@ tests_unit_interpose_test_thread_shortage_CPPFLAGS = $(AM_CPPFLAGS)
 tests_unit_interpose_test_sysv_SOURCES = \
   tests/unit/interpose/test_sysv.c src/interpose/sysv.c
 tests_unit_interpose_test_sysv_CPPFLAGS = $(AM_CPPFLAGS)
+tests_unit_interpose_test_unwind_SOURCES = \
+  tests/unit/interpose/test_unwind.c src/interpose/real.c \
+  src/interpose/unwind.c
+tests_unit_interpose_test_unwind_CPPFLAGS = $(AM_CPPFLAGS)
 EXTRA_DIST += src/interpose/README.md

@@ -390,12 +390,15 @@ dlfcn_choose(int call, const void *caller) {
 /* The numbers are enum call's. */
 JUMP(dlopen, 0);
 JUMP(dlmopen, 1);
-JUMP(dlsym, 2);
-JUMP(dlvsym, 3);
 JUMP(dlclose, 4);
 JUMP(dlinfo, 5);
 JUMP(dlerror, 6);
+/* A sanitizer calls these before its own memory is there. */
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+JUMP(dlsym, 2);
+JUMP(dlvsym, 3);
 JUMP(dl_iterate_phdr, 7);
+#endif
 
 /* --- the job --------------------------------------------------------------
  */

@@ -10,6 +10,7 @@
 #include "interpose/keys.h"
 #include "interpose/locale.h"
 #include "interpose/stdio.h"
+#include "interpose/unwind.h"
 #include "vp/vp.h"
 
 #include <errno.h>
@@ -18,10 +19,11 @@ static const char *in_the_way(const struct vp *vp) {
   return vp->helpers || vp->shared ? "threads, or MPI_THREAD_MULTIPLE"
          : keys_has_shared(vp)     ? "keys of threads' data of a shared library"
          : itimers_has_others()    ? "timers of timer_create"
-         : vp->mapped   ? "shared mappings, or mappings of files that "
-                          "could not be made again"
-         : vp->attached ? "System V's shared memory"
-                        : NULL;
+         : vp->mapped            ? "shared mappings, or mappings of files that "
+                                   "could not be made again"
+         : vp->attached          ? "System V's shared memory"
+         : unwind_has_tables(vp) ? "machine code that its program has made"
+                                 : NULL;
 }
 
 /* What has a name of its own comes first: it may hold such memory, too. */

@@ -45,17 +45,25 @@ static const ElfW(Sym) *
   return NULL;
 }
 
-real_function *real_of_libc(const char *name) {
+real_function *real_of_library(const char *library, const char *name) {
   for (const struct link_map *m = _r_debug.r_map; m; m = m->l_next) {
     const char *slash = strrchr(m->l_name, '/');
     const char *base = slash ? slash + 1 : m->l_name;
-    const ElfW(Sym) *symbol =
-        strncmp(base, "libc.so", 7) == 0 || strncmp(base, "libdl.so", 8) == 0
-            ? find_symbol(m, name)
-            : NULL;
+    const ElfW(Sym) *symbol = strncmp(base, library, strlen(library)) == 0
+                                  ? find_symbol(m, name)
+                                  : NULL;
     if (symbol && symbol->st_shndx != SHN_UNDEF) {
       return (real_function *)(m->l_addr + symbol->st_value);
     }
+  }
+  return NULL;
+}
+
+real_function *real_of_libc(const char *name) {
+  real_function *f = real_of_library("libc.so", name);
+  f = f ? f : real_of_library("libdl.so", name);
+  if (f) {
+    return f;
   }
   msg_fail(MSG_FAILED, "cannot find %s: in libc: is this glibc?", name);
 }

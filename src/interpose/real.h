@@ -11,6 +11,10 @@ typedef void real_function(void);
    table of symbols, without ld.so. None ends the job with one line. */
 real_function *real_of_libc(const char *name);
 
+/* The same of the library whose file is called so, or begins so; NULL if it is
+   not there or has none. */
+real_function *real_of_library(const char *library, const char *name);
+
 /* `real` is the C library's own function of that name, looked up once. */
 #define INTERPOSE_REAL(name)                                                   \
   static __typeof__(name) *real;                                               \

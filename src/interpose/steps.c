@@ -8,6 +8,7 @@
 #include "interpose/itimer.h"
 #include "interpose/keys.h"
 #include "interpose/stdio.h"
+#include "interpose/unwind.h"
 
 static void begin(struct vp *vp) {
   keys_begin_thread(vp);
@@ -21,6 +22,7 @@ static void end(struct vp *vp) {
   stdio_end(vp);
   descriptors_end(vp);
   file_mappings_end(vp);
+  unwind_end(vp);
 }
 
 const struct vp_interposer steps = {

@@ -87,6 +87,7 @@ struct vp {
   atomic_int files; /* descriptors that it may have: interpose/descriptor.h */
   struct file_mapping *file_mappings; /* or NULL: interpose/file_mapping.h */
   struct stdio_streams *streams; /* open ones, or NULL: interpose/stdio.h */
+  struct unwind_table *_Atomic tables; /* interpose/unwind.h */
   uint64_t superstep; /* calls at which a checkpoint could be taken, so far */
   uint64_t ahead; /* 1 + the checkpoint whose call it is in while others still
                      write to it, or 0 */

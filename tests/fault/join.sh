@@ -21,8 +21,16 @@ join none 'MPI_Comm_join: descriptor -1: Bad file descriptor: ' \
 join closed 'MPI_Comm_join: descriptor [0-9]+: ' 'MPI_ERR_OTHER MPI_COMM_NULL'
 join half 'MPI_Comm_join: descriptor [0-9]+: Transport endpoint is not connected: ' \
   'MPI_ERR_OTHER MPI_COMM_NULL'
-for mode in other foreign; do
+for mode in other foreign mirror; do
   join $mode 'MPI_Comm_join: the other end is no rank of this job: ' \
     'MPI_SUCCESS MPI_COMM_NULL'
 done
+
+# What comes in two pieces is one.
+begin pieces
+run -n 2 --pems-procs=1 --pems-context=24M "$program" pieces
+expect_status 0
+[ "$(grep -c '^MPI_SUCCESS a communicator$' "$out")" -eq 2 ] ||
+  fault "$(cat "$out")"
+end
 conclude

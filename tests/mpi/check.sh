@@ -62,7 +62,7 @@ if [ "${name%.*}" = huge ]; then
     -c "--pems-procs=2 --pems-k=1" "$source" $mib
   exit $status
 fi
-if [ "${name%.*}" = threads_multiple ]; then
+if [ "${name%.*}" = threads_multiple ] || [ "${name%.*}" = unwind ]; then
   compare -n "1 3" -i unix -c --pems-procs=1 \
     -c "EVICT --pems-procs=1 --pems-k=1 --pems-context=24M" \
     -c "EVICT --pems-procs=2 --pems-k=1 --pems-context=24M" \

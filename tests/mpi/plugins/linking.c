@@ -11,7 +11,7 @@ static THREAD int hidden = 7;
 static THREAD int zero[10];
 
 static int state = 1;
-static THREAD int *volatile place = &state;
+static THREAD int *volatile place[2] = {&state, &state};
 
 static int twice(int n) {
   return 2 * n + state++;
@@ -44,5 +44,5 @@ void linking_step(int by, int to[7]) {
   to[3] = linking_chosen(by);
   to[4] = hidden_chosen(by);
   to[5] = pointers[0](by) + pointers[1](by);
-  to[6] = place == &state;
+  to[6] = place[0] == &state && place[1] == &state;
 }

@@ -80,6 +80,23 @@ START_TEST(too_many_words) {
 }
 END_TEST
 
+/* The kernel reads 255 bytes. */
+START_TEST(a_long_line) {
+  char line[300], path[240] = "/";
+  memset(path + 1, 'p', sizeof(path) - 2);
+  snprintf(line, sizeof(line), "#!%s -u\n", path);
+  expect(line, 2, path, "-u");
+}
+END_TEST
+
+START_TEST(shorter_than_the_former) {
+  expect("#!/usr/bin/env -S python3 -u -I -B\n", 4, "python3", "-B");
+  expect("#!/usr/bin/env python3\n", 1, "python3", "python3");
+  expect("#!/usr/bin/env -S python3 -u -I -B\n", 4, "python3", "-B");
+  expect("#!/usr/bin/python3 -u\n", 2, "/usr/bin/python3", "-u");
+}
+END_TEST
+
 int main(void) {
   Suite *s = suite_create("script");
   TCase *t = tcase_create("script");
@@ -88,6 +105,8 @@ int main(void) {
   tcase_add_test(t, by_env);
   tcase_add_test(t, none);
   tcase_add_test(t, too_many_words);
+  tcase_add_test(t, a_long_line);
+  tcase_add_test(t, shorter_than_the_former);
   suite_add_tcase(s, t);
   return check_run(s);
 }

@@ -16,10 +16,11 @@
 #include "interpose/keys.h"
 #include "interpose/locale.h"
 #include "interpose/stdio.h"
+#include "interpose/unwind.h"
 #include "vp/vp.h"
 
 static char calls[32], fails;
-static bool has_keys, has_timers;
+static bool has_keys, has_timers, has_tables;
 static int files, descriptors, streams, libraries;
 static struct pems_error error;
 
@@ -50,6 +51,10 @@ int itimers_load(struct checkpoint_in *in, struct pems_error *e) {
 }
 bool itimers_has_others(void) {
   return has_timers;
+}
+bool unwind_has_tables(const struct vp *vp) {
+  (void)vp;
+  return has_tables;
 }
 int keys_save(const struct vp *vp, struct checkpoint_out *o,
               struct pems_error *e) {
@@ -164,6 +169,8 @@ START_TEST(what_is_in_the_way_is_named) {
   is_in_the_way(&vp, "a pipe");
   files = ENOTSUP;
   is_in_the_way(&vp, "a file is mapped");
+  has_tables = true;
+  is_in_the_way(&vp, "machine code");
   vp.mapped = 1;
   is_in_the_way(&vp, "shared mappings");
   has_timers = true;

@@ -64,6 +64,7 @@ static void open_with_host(void) {
         "int (*const constants[2000])(void) = {[0 ... 1999] = f};"
         "int numbers[3000] = {1};",
         "-Wl,-z,relro");
+  opened_end(&img[1]);
   ck_assert_int_eq(opened_start(&img[1], 1, NULL, &all), 0);
 }
 
