@@ -1,6 +1,10 @@
+#define _GNU_SOURCE
 #include "mpi_below/launcher.h"
 
+#include <dlfcn.h>
+#include <signal.h>
 #include <stddef.h>
+#include <stdlib.h>
 #include <string.h>
 
 const struct launcher_option *launcher_option_find(const char *arg) {
@@ -11,4 +15,18 @@ const struct launcher_option *launcher_option_find(const char *arg) {
     }
   }
   return NULL;
+}
+
+/* UCX has it for a wish to be debugged, after which the process goes on: nobody
+   would end a job by it. Ignored or not, it is again what it was before. */
+void launcher_take_back_hangup(void) {
+  typedef void disable(int number);
+  struct sigaction now;
+  disable *theirs;
+  *(void **)&theirs = dlsym(RTLD_DEFAULT, "ucs_debug_disable_signal");
+  if (theirs && !getenv("UCX_DEBUG_SIGNO") &&
+      sigaction(SIGHUP, NULL, &now) == 0 && now.sa_handler != SIG_DFL &&
+      now.sa_handler != SIG_IGN) {
+    theirs(SIGHUP);
+  }
 }

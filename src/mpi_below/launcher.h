@@ -90,6 +90,10 @@ int launcher_set_folder(const char *folder);
 /* Has the MPI's library do without what pems does not need; called before it
    starts. The user may have chosen otherwise. */
 void launcher_choose(void);
+/* UCX, below MPICH 5 and Open MPI 5, has taken SIGHUP when it was loaded with
+   them: it is again what it was before, unless the user has said which signal
+   UCX is to take. */
+void launcher_take_back_hangup(void);
 /* Has the user said in the environment where its files go? */
 bool launcher_has_folder(void);
 

@@ -1,10 +1,7 @@
 /* Hydra: mpiexec of MPICH, Intel MPI and MVAPICH. */
-#define _GNU_SOURCE
 #include "config.h"
 #include "mpi_below/launcher.h"
 
-#include <dlfcn.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -106,26 +103,10 @@ bool launcher_process(struct launcher_process *p) {
   return pmi || pmix;
 }
 
-/* UCX, below MPICH 5, has taken SIGHUP when it was loaded, for a wish to be
-   debugged, after which the process goes on: nobody would end a job by it. What
-   it was before, ignored or not, it is again; unless the user knows of that. */
-static void take_back_hangup(void) {
-  typedef void disable(int number);
-  struct sigaction now;
-  disable *theirs;
-  *(void **)&theirs = dlsym(RTLD_DEFAULT, "ucs_debug_disable_signal");
-  if (theirs && !getenv("UCX_DEBUG_SIGNO") &&
-      sigaction(SIGHUP, NULL, &now) == 0 && now.sa_handler != SIG_DFL &&
-      now.sa_handler != SIG_IGN) {
-    theirs(SIGHUP);
-  }
-}
-
 /* In a process of Open MPI's mpirun MPICH 5 finds a server of PMIx, which is
    not for it, and ends: without these it is a job of its own, which pems
    refuses or not. */
 void launcher_choose(void) {
-  take_back_hangup();
   if (getenv("OMPI_COMM_WORLD_SIZE")) {
     unsetenv("PMIX_NAMESPACE");
     unsetenv("PMIX_RANK");

@@ -196,6 +196,7 @@ void net_start(int *argc, char ***argv) {
   check_link();
   real_load();
   launcher_choose();
+  launcher_take_back_hangup();
   if (alone) {
     start_alone();
   }

@@ -1,6 +1,7 @@
 #define _GNU_SOURCE
 #include "mpi_below/launcher.h"
 
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -125,6 +126,39 @@ START_TEST(its_daemon_is_a_starter) {
 }
 END_TEST
 
+/* Stands for UCX, which takes the signal when it is loaded. */
+static void (*before_ucx)(int);
+
+static void ask_for_a_debugger(int number) {
+  (void)number;
+}
+
+__attribute__((visibility("default"))) void
+ucs_debug_disable_signal(int number);
+
+void ucs_debug_disable_signal(int number) {
+  signal(number, before_ucx);
+}
+
+/* What SIGHUP does in the end. */
+static void (*hangup_after(void (*before)(int), void (*taken)(int)))(int) {
+  before_ucx = before;
+  ck_assert(signal(SIGHUP, taken) != SIG_ERR);
+  launcher_take_back_hangup();
+  return signal(SIGHUP, SIG_DFL);
+}
+
+START_TEST(a_hangup_that_ucx_takes_does_what_it_did_before) {
+  unsetenv("UCX_DEBUG_SIGNO");
+  ck_assert(hangup_after(SIG_DFL, ask_for_a_debugger) == SIG_DFL);
+  ck_assert(hangup_after(SIG_IGN, ask_for_a_debugger) == SIG_IGN);
+  ck_assert(hangup_after(SIG_DFL, SIG_IGN) == SIG_IGN);
+  setenv("UCX_DEBUG_SIGNO", "SIGHUP", 1);
+  ck_assert(hangup_after(SIG_DFL, ask_for_a_debugger) == ask_for_a_debugger);
+  unsetenv("UCX_DEBUG_SIGNO");
+}
+END_TEST
+
 int main(void) {
   const TTest *const tests[] = {options_are_found_with_one_dash_or_two,
                                 its_own_arguments_are_options_of_its,
@@ -134,6 +168,7 @@ int main(void) {
                                 a_process_on_its_own_is_one_of_one,
                                 whatever_starts_it_its_rank_is_below_the_size,
                                 its_daemon_is_a_starter,
+                                a_hangup_that_ucx_takes_does_what_it_did_before,
                                 NULL};
   return check_main("launcher", tests);
 }
