@@ -45,5 +45,6 @@ UNIT_TESTS += \
   tests/unit/mpi_below/test_libraries \
   tests/unit/mpi_below/test_mark \
   tests/unit/mpi_below/test_session \
-  tests/unit/mpi_below/test_thread_level
+  tests/unit/mpi_below/test_thread_level \
+  tests/unit/mpi_below/test_watch
 EXTRA_DIST += src/mpi_below/README.md

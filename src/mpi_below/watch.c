@@ -42,8 +42,9 @@ static struct {
   char *places; /* of the variable: "PORT,ADDRESS,...", or NULL: no pemsrun */
   struct lifeline_hello hello;
   pid_t process; /* this one: a child that the program forks is not watched */
+  pid_t first;   /* its parent when it began */
   pid_t parent;  /* mpirun or its daemon on this host */
-  int parent_fd; /* a pidfd of it, or -1: the kernel is too old */
+  int parent_fd; /* readable when it has ended; -1: the kernel is too old */
   int stop;      /* an eventfd: the thread is to end */
   atomic_int line_fd; /* the connection, or -1 */
   atomic_int answer;  /* to LIFELINE_MAY_I, or 0 */
@@ -161,8 +162,13 @@ static pid_t parent_of(pid_t pid) {
   return rest && sscanf(rest + 1, " %*c %ld", &parent) == 1 ? (pid_t)parent : 0;
 }
 
+void watch_note_starter(void) {
+  watch.first = getppid();
+}
+
 /* The process of mpirun on this host that started this one: its parent, or a
-   debugger or script stands between. */
+   debugger or script stands between. It may have ended, and another process has
+   this one now. */
 static pid_t find_starter(void) {
   for (pid_t pid = getppid(); pid > 1; pid = parent_of(pid)) {
     for (const char *const *name = launcher.starters; *name; name++) {
@@ -171,7 +177,12 @@ static pid_t find_starter(void) {
       }
     }
   }
-  return getppid();
+  return watch.first;
+}
+
+static int descriptor_of(pid_t pid) {
+  const int fd = (int)syscall(SYS_pidfd_open, pid, 0);
+  return fd < 0 && errno == ESRCH ? eventfd(1, EFD_CLOEXEC) : fd;
 }
 
 static bool parent_is_daemon(void) {
@@ -340,7 +351,7 @@ void watch_start(void) {
   }
   watch.process = getpid();
   watch.parent = find_starter();
-  watch.parent_fd = (int)syscall(SYS_pidfd_open, watch.parent, 0);
+  watch.parent_fd = descriptor_of(watch.parent);
   if (launched) {
     keep_session(&self);
   }

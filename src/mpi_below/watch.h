@@ -9,6 +9,10 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
+/* Notes who has started the process, who may have ended before it is watched:
+   called when it begins. */
+__attribute__((constructor)) void watch_note_starter(void);
+
 /* Starts the thread that watches; before MPI is started, so that nothing of the
    job is unwatched. It ends the job by msg_end when pemsrun or mpirun is lost,
    and the process some seconds later whatever hangs in it. */
