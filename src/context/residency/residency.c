@@ -372,19 +372,17 @@ static void tell_ready_locked(struct context *c) {
 enum residency_move residency_next(struct context **c, int most, int *n) {
   enum residency_move move = MOVE_NONE;
   ledger_lock();
-  while (!residency.ending) {
+  while (move == MOVE_NONE && !residency.ending) {
     move = choose_locked(c, most, n);
-    if (move == MOVE_IN || move == MOVE_OUT) {
-      break;
-    }
     if (move == MOVE_READY) {
       tell_ready_locked(*c);
-    } else if (!*c) {
+      move = MOVE_NONE;
+    } else if (move == MOVE_NONE && !*c) {
       victim_wait_locked(&ledger.work);
     }
   }
   ledger_unlock();
-  return residency.ending ? MOVE_NONE : move;
+  return move;
 }
 
 void residency_took_frames(struct context *c) {
