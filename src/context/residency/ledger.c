@@ -212,3 +212,17 @@ void ledger_gone_locked(struct context *c) {
   ledger_uncharge_locked(c, c->charge);
   ledger_set_state_locked(c, CONTEXT_OUT);
 }
+
+void ledger_insert(struct context **list, int *n, int most, struct context *c,
+                   ledger_before *before) {
+  int at = *n;
+  if (at == most && !before(c, list[at - 1])) {
+    return;
+  }
+  at -= at == most;
+  for (; at > 0 && before(c, list[at - 1]); at--) {
+    list[at] = list[at - 1];
+  }
+  list[at] = c;
+  *n += *n < most;
+}

@@ -80,4 +80,10 @@ bool ledger_ready_locked(const struct context *c);
 void ledger_leave_locked(struct context *c);
 void ledger_gone_locked(struct context *c);
 
+/* Puts c into a list of *n, at most `most`, contexts, which are those that come
+   first in an order. */
+typedef bool ledger_before(const struct context *a, const struct context *b);
+void ledger_insert(struct context **list, int *n, int most, struct context *c,
+                   ledger_before *before);
+
 #endif

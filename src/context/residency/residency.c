@@ -230,21 +230,6 @@ static struct context *find_next_locked(struct ahead *a) {
   return next;
 }
 
-/* Puts c into the list of those that come first, which has room for `most`. */
-static void insert_locked(struct context **list, int *n, int most,
-                          struct context *c) {
-  int at = *n;
-  if (at == most && !load_rather_locked(c, list[at - 1])) {
-    return;
-  }
-  at -= at == most;
-  for (; at > 0 && load_rather_locked(c, list[at - 1]); at--) {
-    list[at] = list[at - 1];
-  }
-  list[at] = c;
-  *n += *n < most;
-}
-
 /* Others than `next` that were put into a crate: those that come in first. */
 static int find_others_locked(const struct context *next, struct context **c,
                               int most) {
@@ -253,7 +238,7 @@ static int find_others_locked(const struct context *next, struct context **c,
     struct context *const one = &contexts.item[i];
     if (one != next && !one->idle && may_come_locked(one) &&
         one->weight == WEIGHT_LIGHT) {
-      insert_locked(c, &n, most, one);
+      ledger_insert(c, &n, most, one, load_rather_locked);
     }
   }
   return n;

@@ -260,16 +260,7 @@ static int find_light_locked(const struct context *next, bool stuck,
       continue;
     }
     awaited_look_locked(one);
-    int at = n;
-    if (at == most && !rather_locked(one, c[at - 1])) {
-      continue;
-    }
-    at -= at == most;
-    for (; at > 0 && rather_locked(one, c[at - 1]); at--) {
-      c[at] = c[at - 1];
-    }
-    c[at] = one;
-    n += n < most;
+    ledger_insert(c, &n, most, one, rather_locked);
   }
   return n;
 }

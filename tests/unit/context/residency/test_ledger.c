@@ -117,6 +117,26 @@ START_TEST(copies_of_libraries_leave_less_for_contexts) {
 }
 END_TEST
 
+static bool by_need(const struct context *a, const struct context *b) {
+  return a->need < b->need;
+}
+
+START_TEST(the_first_are_listed_in_order) {
+  static const uint64_t needs[] = {5, 3, 9, 3, 1, 8}, least[] = {1, 3, 3, 5};
+  struct context all[6], *list[4];
+  int n = 0;
+  for (int i = 0; i < 6; i++) {
+    all[i] = (struct context){.need = needs[i]};
+    ledger_insert(list, &n, 4, &all[i], by_need);
+    ck_assert_int_eq(n, i < 4 ? i + 1 : 4);
+  }
+  for (int i = 0; i < n; i++) {
+    ck_assert_uint_eq(list[i]->need, least[i]);
+  }
+  ck_assert_ptr_eq(list[1], &all[1]); /* equal ones as they came */
+}
+END_TEST
+
 int main(void) {
   Suite *const s = suite_create("ledger");
   TCase *const t = tcase_create("charges");
@@ -126,6 +146,7 @@ int main(void) {
   tcase_add_test(t, who_is_idle_is_not_ready);
   tcase_add_test(t, busy_ones_are_counted_once);
   tcase_add_test(t, copies_of_libraries_leave_less_for_contexts);
+  tcase_add_test(t, the_first_are_listed_in_order);
   suite_add_tcase(s, t);
   return check_run(s);
 }
