@@ -59,11 +59,11 @@ void disks_annex_free(struct annexes *a, int disks) {
 static struct driver_file *file_locked(struct disks *d, int disk) {
   struct annexes *const a = d->annexes;
   struct annex *const x = &a->annex[disk];
-  const char *args;
-  const struct driver *const driver = driver_find(d->driver, &args);
   if (x->file || x->refused) {
     return x->refused ? NULL : x->file;
   }
+  const char *args;
+  const struct driver *const driver = driver_find(d->driver, &args);
   x->free = extents_new(a->size);
   x->refused = !x->free || driver_innermost(driver, args)->in_memory ||
                driver->open(&x->file, d->disk[disk].dir, a->size, 0, args) != 0;
