@@ -15,6 +15,7 @@
   X(boundary, "bytes", "boundary blocks read or written by themselves")        \
   X(net_sent, "bytes", "payload sent to other processes")                      \
   X(net_messages, "messages", "messages sent to other processes")              \
+  X(net_read, "bytes", "read from the memory of processes of this host")       \
   X(net_rounds, "buffers", "of large messages sent to other processes")        \
   X(reads, "requests", "read requests to the disks")                           \
   X(writes, "requests", "write requests to the disks")                         \

@@ -61,6 +61,8 @@ enum kind { COUNT, SIZE, TEXT, DIRS, SWITCH, CHOICE, COMPRESS };
     "compress contexts on their way to disk (also zstd:LEVEL)")                \
   X(bind, CHOICE, 0, 0, "auto|none|core|numa",                                 \
     "bind virtual processors to cores or NUMA nodes")                          \
+  X(between, CHOICE, 0, 0, "auto|read|copy",                                   \
+    "large messages between processes of a host: read, or copied by the MPI")  \
   X(checkpoint, TEXT, 0, 0, "DIR[,every=N][,keep=N][,on-term]",                \
     "save the job in DIR at every N-th superstep, or as often, to restart it") \
   X(restart, TEXT, 0, 0, "DIR",                                                \

@@ -37,6 +37,11 @@ enum option_compress {
   COMPRESS_ZSTD,
   COMPRESS_AUTO, /* the fastest, where it pays */
 };
+enum option_between {
+  BETWEEN_AUTO, /* read, where that is allowed */
+  BETWEEN_READ, /* processes of a host read each other's memory */
+  BETWEEN_COPY, /* all goes through the MPI */
+};
 enum option_bind { BIND_AUTO, BIND_NONE, BIND_CORE, BIND_NUMA };
 
 /* Zero or NULL in a field means "not given: let pems choose". */
@@ -62,6 +67,7 @@ struct options {
   int compress;       /* enum option_compress */
   int compress_level; /* of zstd; 0: not given */
   int bind;           /* enum option_bind */
+  int between;        /* enum option_between */
   char *checkpoint;   /* directory, when and how many: checkpoint/wish.h */
   char *restart;      /* directory of a checkpoint, or of several */
   char *report;       /* directory for tables, plots and a trace */

@@ -23,7 +23,7 @@
 
 static struct {
   MPI_Comm comm; /* ours: programs cannot disturb it */
-  int size, rank, host_size, level;
+  int size, rank, host_size, host_first, level;
   pid_t process;      /* to tell a child that the program forked */
   MPI_Win shared;     /* memory of this host's processes, */
   atomic_int *failed; /* where the first to fail leaves a mark, or NULL */
@@ -40,6 +40,10 @@ int net_rank(void) {
 
 int net_host_size(void) {
   return net.host_size;
+}
+
+int net_host_first(void) {
+  return net.host_first;
 }
 
 int net_thread_level(void) {
@@ -71,6 +75,8 @@ static void meet_host(void) {
   MPI_Comm host;
   real.Comm_split_type(net.comm, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &host);
   real.Comm_size(host, &net.host_size);
+  net.host_first = net.rank;
+  real.Bcast(&net.host_first, 1, MPI_INT, 0, host);
   share_mark(host);
   real.Comm_free(&host);
 }

@@ -15,9 +15,10 @@ void net_finish(void);
 /* Ends all processes with `status`. Does not return. */
 _Noreturn void net_abort(int status);
 
-int net_size(void);      /* P */
-int net_rank(void);      /* this process */
-int net_host_size(void); /* processes on this host */
+int net_size(void);       /* P */
+int net_rank(void);       /* this process */
+int net_host_size(void);  /* processes on this host */
+int net_host_first(void); /* the lowest of them: tells hosts apart */
 /* Killed jobs whose files this process has removed when it started. */
 int net_swept(void);
 /* Among those processes of this host that say the same `color` (>= 0): which

@@ -5,6 +5,8 @@ libpemscore_la_SOURCES += \
   src/net/deferred.h \
   src/net/jobs.c \
   src/net/jobs.h \
+  src/net/neighbour.c \
+  src/net/neighbour.h \
   src/net/outbox.c \
   src/net/outbox.h \
   src/net/wakeup.c \
@@ -13,6 +15,7 @@ libpemscore_la_SOURCES += \
 UNIT_TESTS += \
   tests/unit/net/test_am \
   tests/unit/net/test_deferred \
+  tests/unit/net/test_neighbour \
   tests/unit/net/test_net_shortage \
   tests/unit/net/test_outbox \
   tests/unit/net/test_wakeup

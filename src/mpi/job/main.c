@@ -55,6 +55,7 @@
 #include "mpi_below/thread_level.h"
 #include "net/am.h"
 #include "net/deferred.h"
+#include "net/neighbour.h"
 #include "os/bits.h"
 #include "os/clock.h"
 #include "os/native.h"
@@ -83,6 +84,11 @@ static int check_tracking(struct job_setup *job) {
       "--pems-track=fault: with %d processes: it cannot be used with more "
       "than one: give --pems-track=auto",
       net_size());
+}
+
+static int find_neighbours(struct job_setup *job) {
+  return neighbours_find((enum option_between)job->options.between,
+                         &job->error);
 }
 
 static int check_threads(struct job_setup *job) {
@@ -256,6 +262,7 @@ static void prepare(struct job_setup *job, int *argc, char **argv) {
                                   &job->error));
   job_agree(job, start_tags(job));
   job_agree(job, restart_cut(job));
+  job_agree(job, find_neighbours(job));
 }
 
 static void clean_up(struct job_setup *job) {

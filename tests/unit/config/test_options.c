@@ -52,16 +52,17 @@ START_TEST(nothing_given_leaves_all_to_pems) {
 END_TEST
 
 START_TEST(all_options_as_arguments) {
-  ck_assert_int_eq(
-      PARSE("--pems-v=64", "--pems-procs=2", "--pems-split=auto", "--pems-k=3",
-            "--pems-memory=4G", "--pems-context=64M", "--pems-sigma=1.5M",
-            "--pems-alpha=5", "--pems-disk=/a,/b",
-            "--pems-io=fault:unix,read=1:EIO", "--pems-depth=16",
-            "--pems-stripe=256K", "--pems-order=id", "--pems-swapin=lazy",
-            "--pems-track=fault", "--pems-bind=core", "--pems-report=/r",
-            "--pems-strict", "--pems-stats", "--pems-progress=yes",
-            "--pems-debug=on", "--pems-check", "--pems-tag"),
-      0);
+  ck_assert_int_eq(PARSE("--pems-v=64", "--pems-procs=2", "--pems-split=auto",
+                         "--pems-k=3", "--pems-memory=4G", "--pems-context=64M",
+                         "--pems-sigma=1.5M", "--pems-alpha=5",
+                         "--pems-disk=/a,/b", "--pems-io=fault:unix,read=1:EIO",
+                         "--pems-depth=16", "--pems-stripe=256K",
+                         "--pems-order=id", "--pems-swapin=lazy",
+                         "--pems-track=fault", "--pems-bind=core",
+                         "--pems-between=copy", "--pems-report=/r",
+                         "--pems-strict", "--pems-stats", "--pems-progress=yes",
+                         "--pems-debug=on", "--pems-check", "--pems-tag"),
+                   0);
   ck_assert_int_eq(o.v, 64);
   ck_assert_int_eq(o.procs, 2);
   ck_assert_int_eq(o.split, SPLIT_AUTO);
@@ -78,6 +79,7 @@ START_TEST(all_options_as_arguments) {
   ck_assert_int_eq(o.swapin, SWAPIN_LAZY);
   ck_assert_int_eq(o.track, TRACK_FAULT);
   ck_assert_int_eq(o.bind, BIND_CORE);
+  ck_assert_int_eq(o.between, BETWEEN_COPY);
   ck_assert_str_eq(o.report, "/r");
   ck_assert(o.strict && o.stats && o.progress && o.debug && o.check && o.tag);
   ck_assert_int_eq(argc, 1);
@@ -86,15 +88,16 @@ START_TEST(all_options_as_arguments) {
 END_TEST
 
 START_TEST(all_options_as_variables) {
-  ck_assert_int_eq(
-      ENV("HOME=/", "PEMS_V=64", "PEMS_PROCS=2", "PEMS_SPLIT=auto", "PEMS_K=3",
-          "PEMS_MEMORY=4G", "PEMS_CONTEXT=64M", "PEMS_SIGMA=2M", "PEMS_ALPHA=5",
-          "PEMS_DISK=/a", "PEMS_IO=mem", "PEMS_DEPTH=8", "PEMS_STRIPE=1M",
-          "PEMS_ORDER=id", "PEMS_SWAPIN=auto", "PEMS_TRACK=off",
-          "PEMS_BIND=numa", "PEMS_REPORT=r", "PEMS_STRICT=yes", "PEMS_STATS=1",
-          "PEMS_PROGRESS=no", "PEMS_DEBUG=TRUE", "PEMS_TEST_ANYTHING=x",
-          "PEMS_CC=cc", "PEMS_CXX=c++", "PEMS_FC=f77"),
-      0);
+  ck_assert_int_eq(ENV("HOME=/", "PEMS_V=64", "PEMS_PROCS=2", "PEMS_SPLIT=auto",
+                       "PEMS_K=3", "PEMS_MEMORY=4G", "PEMS_CONTEXT=64M",
+                       "PEMS_SIGMA=2M", "PEMS_ALPHA=5", "PEMS_DISK=/a",
+                       "PEMS_IO=mem", "PEMS_DEPTH=8", "PEMS_STRIPE=1M",
+                       "PEMS_ORDER=id", "PEMS_SWAPIN=auto", "PEMS_TRACK=off",
+                       "PEMS_BIND=numa", "PEMS_BETWEEN=read", "PEMS_REPORT=r",
+                       "PEMS_STRICT=yes", "PEMS_STATS=1", "PEMS_PROGRESS=no",
+                       "PEMS_DEBUG=TRUE", "PEMS_TEST_ANYTHING=x", "PEMS_CC=cc",
+                       "PEMS_CXX=c++", "PEMS_FC=f77"),
+                   0);
   ck_assert_int_eq(o.v, 64);
   ck_assert_int_eq(o.procs, 2);
   ck_assert_int_eq(o.split, SPLIT_AUTO);
@@ -111,6 +114,7 @@ START_TEST(all_options_as_variables) {
   ck_assert_int_eq(o.swapin, SWAPIN_AUTO);
   ck_assert_int_eq(o.track, TRACK_OFF);
   ck_assert_int_eq(o.bind, BIND_NUMA);
+  ck_assert_int_eq(o.between, BETWEEN_READ);
   ck_assert_str_eq(o.report, "r");
   ck_assert(o.strict && o.stats && !o.progress && o.debug && !o.check);
 }
@@ -143,6 +147,9 @@ static const struct {
     {"bind", "none", &o.bind, BIND_NONE},
     {"bind", "core", &o.bind, BIND_CORE},
     {"bind", "numa", &o.bind, BIND_NUMA},
+    {"between", "auto", &o.between, BETWEEN_AUTO},
+    {"between", "read", &o.between, BETWEEN_READ},
+    {"between", "copy", &o.between, BETWEEN_COPY},
 };
 
 START_TEST(each_word_of_a_choice_has_its_meaning) {
@@ -165,7 +172,7 @@ START_TEST(each_word_of_a_choice_has_its_meaning) {
     ck_assert_int_eq(argc, 1);
   }
   /* No other field is touched. */
-  o.bind = BIND_AUTO;
+  o.between = BETWEEN_AUTO;
   const struct options none = {0};
   ck_assert_mem_eq(&o, &none, sizeof(o));
 }
@@ -479,7 +486,7 @@ START_TEST(every_spec_can_be_set) {
                                                                 : "1";
     ck_assert_int_eq(options_set(&o, s->name, value, &error), 0);
   }
-  ck_assert_int_eq(n, 30);
+  ck_assert_int_eq(n, 31);
 }
 END_TEST
 
