@@ -48,6 +48,7 @@ MPI_TESTS = \
   tests/mpi/basics.c \
   tests/mpi/bcast.c \
   tests/mpi/buffers.c \
+  tests/mpi/between.c \
   tests/mpi/boundary.c \
   tests/mpi/bystander.c \
   tests/mpi/bystander_count.sh \
@@ -100,6 +101,7 @@ MPI_TESTS = \
   tests/mpi/memory.c \
   tests/mpi/mixed.c \
   tests/mpi/neighbor.c \
+  tests/mpi/neighbours.sh \
   tests/mpi/nonblocking.c \
   tests/mpi/old_names.c \
   tests/mpi/one_by_one.c \

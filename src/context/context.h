@@ -188,6 +188,7 @@ struct context {
   size_t late_n, late_room;
   struct image image;
   struct context_stack stack;
+  _Atomic uint64_t departures; /* how often it has begun to leave memory */
   _Atomic int refused; /* why an allocation has failed: ENOMEM (mu is used up),
                           ENOSPC or the like; 0: none has */
   struct lock grant_lock;

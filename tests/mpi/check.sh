@@ -62,6 +62,15 @@ if [ "${name%.*}" = huge ]; then
     -c "--pems-procs=2 --pems-k=1" "$source" $mib
   exit $status
 fi
+if [ "${name%.*}" = between ]; then
+  # Offers that hold, none, and, where contexts leave memory, those that do not.
+  compare -n "2 5" -i unix -c --pems-procs=1 -c --pems-procs=2 \
+    -c "--pems-procs=2 --pems-between=copy" \
+    -c "EVICT --pems-procs=2 --pems-k=1 --pems-context=24M" \
+    -c "EVICT --pems-procs=3 --pems-k=1 --pems-context=24M --pems-alpha=1" \
+    "$source"
+  exit $status
+fi
 if [ "${name%.*}" = threads_multiple ] || [ "${name%.*}" = unwind ]; then
   compare -n "1 3" -i unix -c --pems-procs=1 \
     -c "EVICT --pems-procs=1 --pems-k=1 --pems-context=24M" \

@@ -62,9 +62,11 @@ source=$1
 shift
 [ -n "$configurations" ] || configurations="\
 --pems-procs=1
+--pems-procs=2
 EVICT --pems-procs=1 --pems-k=2 --pems-context=24M
 EVICT --pems-procs=2 --pems-k=1 --pems-context=24M --pems-sigma=64K
-EVICT --pems-procs=3 --pems-k=1 --pems-context=24M --pems-alpha=1
+EVICT --pems-procs=3 --pems-k=1 --pems-context=24M --pems-alpha=1 \
+--pems-between=copy
 "
 
 name=$(basename "$source")

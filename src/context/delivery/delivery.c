@@ -525,3 +525,16 @@ void delivery_write(struct delivery *d, struct context *c, void *p,
     n -= m;
   }
 }
+
+bool delivery_open(struct context *c, void *p, size_t n) {
+  const bool open = in_memory(c, p) && context_stack_alike(c, p, n) == n;
+  if (open) {
+    track_open(p, n);
+  }
+  return open;
+}
+
+void delivery_filled(struct context *c, void *p, size_t n) {
+  copied(c, n);
+  context_received(c, p, n);
+}

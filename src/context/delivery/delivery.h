@@ -76,6 +76,11 @@ void delivery_read(struct delivery *d, struct context *c, const void *p,
 void delivery_write(struct delivery *d, struct context *c, void *p,
                     const void *in, size_t n, bool lasting);
 
+/* Can [p, p + n) of c, one of the pair, be written by a system call until it is
+   unpaired? delivery_filled says that it was. */
+bool delivery_open(struct context *c, void *p, size_t n);
+void delivery_filled(struct context *c, void *p, size_t n);
+
 /* Numbers all that was started before: it is done when d->finished is as
    large. */
 uint64_t delivery_mark(struct delivery *d);

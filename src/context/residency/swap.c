@@ -168,6 +168,7 @@ static void unguard(struct context *const *c, int n) {
 
 void context_drop(struct context *c) {
   lock_take(&c->io_lock);
+  atomic_fetch_add(&c->departures, 1);
   store_clear(c);
   ranges_clear(&c->incoming);
   boundary_free(&c->boundary);
@@ -387,6 +388,7 @@ static void begin_out(struct outgoing *o) {
   struct context *const c = o->c;
   o->begin = clock_ns();
   lock_take(&c->io_lock);
+  atomic_fetch_add(&c->departures, 1);
   o->read_lazily = lazy_bytes_read(c);
   lift_protections(c);
   collect(o);

@@ -6,6 +6,7 @@
 #include "mpi/datatype/layout.h"
 #include "mpi_abi/abi.h"
 #include "mpi_abi/handle.h"
+#include "net/neighbour.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -29,8 +30,9 @@ struct letter {
       *send;         /* of this process, that waits for the receiver; or NULL */
   uint64_t remote;   /* the other process's send that waits, or 0 */
   struct comm *comm; /* of one that MPI_Mprobe has taken */
-  uint64_t spill;    /* LETTER_SPILLED: where in the scratch file */
-  int process;       /* of the sender, or LETTER_UNBOUND */
+  struct neighbour_offer offer; /* of that send's contents */
+  uint64_t spill;               /* LETTER_SPILLED: where in the scratch file */
+  int process;                  /* of the sender, or LETTER_UNBOUND */
   uint8_t channel;
   bool kept;     /* the contents are here: */
   uint8_t where; /* enum letter_where */

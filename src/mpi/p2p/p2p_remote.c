@@ -5,16 +5,17 @@
 #include "mpi/p2p/receive.h"
 #include "mpi/p2p/unbound.h"
 #include "mpi/transfer/transfer.h"
+#include "net/jobs.h"
 #include "os/native.h"
 
 #include <string.h>
 
 enum what {
   EAGER,     /* an envelope and the contents */
-  ENVELOPE,  /* of contents that are to be asked for */
+  ENVELOPE,  /* of contents that are to be asked for; perhaps an offer */
   ASK,       /* for the contents */
   CONTENTS,  /* some of them */
-  RECEIVED,  /* what a synchronous send waits for */
+  RECEIVED,  /* what a synchronous send waits for, and one that was an offer */
   WITHDRAW,  /* an envelope, if nobody has taken it */
   WITHDRAWN, /* it was */
   ROOM,      /* for more eager messages */
@@ -106,10 +107,24 @@ static void send_eager(const struct outgoing *o,
   }
 }
 
+/* Contents that the receiver may read where they are, if it is soon enough. */
+static bool may_offer(const struct outgoing_send *s) {
+  const struct layout_span *span = &s->out.span;
+  return neighbour(process_of(&s->out)) && !s->letter && span->layout->dense &&
+         context_in_memory(s->request.vp->context, span->base);
+}
+
 void p2p_remote_announce(struct outgoing_send *s) {
   const struct wire w = envelope(ENVELOPE, &s->out, s);
+  const bool offers = may_offer(s);
+  struct neighbour_offer offer;
+  if (offers) {
+    offer =
+        neighbour_offer(s->out.span.base, &s->request.vp->context->departures);
+  }
   s->sent = s->wanted = 0;
-  tell(process_of(&s->out), s->out.comm->team->id, &w);
+  am_send(process_of(&s->out), AM_P2P, s->out.comm->team->id, &w, sizeof(w),
+          &offer, offers ? sizeof(offer) : 0);
 }
 
 bool p2p_remote_send_now(const struct outgoing *o) {
@@ -195,7 +210,21 @@ static void on_room(int process, const struct wire *w) {
 
 /* --- receiving --- */
 
+/* Takes contents that are offered; false: they are to be asked for. */
+static bool take(struct endpoint_receive *r, const struct letter *l) {
+  const size_t n = (size_t)r->request.result.bytes;
+  return l->offer.at && n &&
+         transfer_take(r->request.vp->context, &r->span, 0, n, l->process,
+                       &l->offer);
+}
+
 void p2p_remote_receive(struct endpoint_receive *r, struct letter *l) {
+  if (take(r, l)) {
+    p2p_remote_acknowledge(l);
+    letter_free(l);
+    done(&r->request);
+    return;
+  }
   const struct wire w = {.what = ASK,
                          .bytes = (uint64_t)r->request.result.bytes,
                          .send = l->remote,
@@ -278,14 +307,42 @@ static void on_eager(int process, uint64_t key, const struct wire *w,
   taken(process, sizeof(*w) + w->bytes);
 }
 
-static void on_envelope(int process, uint64_t key, const struct wire *w) {
+/* A receive and the letter that it takes. */
+struct taking {
+  struct endpoint_receive *receive;
+  struct letter *letter;
+};
+
+static void take_job(void *arg) {
+  const struct taking t = *(struct taking *)arg;
+  native_free(arg);
+  p2p_remote_receive(t.receive, t.letter);
+}
+
+/* On the receiver's thread, which others wait for, too. */
+static void receive_offered(struct endpoint_receive *r, struct letter *l) {
+  enum { SHORT = 16 << 20 };
+  if (!l->offer.at || l->bytes <= SHORT) {
+    p2p_remote_receive(r, l);
+    return;
+  }
+  struct taking *const t = need_alloc(sizeof(*t), "a message");
+  *t = (struct taking){r, l};
+  net_jobs_add(take_job, t);
+}
+
+static void on_envelope(int process, uint64_t key, const struct wire *w,
+                        const char *data, size_t n) {
   struct letter *l = address(letter_new(w->bytes), process, w);
+  if (n >= sizeof(l->offer)) {
+    memcpy(&l->offer, data, sizeof(l->offer));
+  }
   run_queue_lock();
   struct endpoint_receive *r = hand_over_locked(key, w, l);
   run_queue_unlock();
   if (r) {
     endpoint_result(r, l->source, l->tag, l->bytes);
-    p2p_remote_receive(r, l);
+    receive_offered(r, l);
   }
 }
 
@@ -331,13 +388,12 @@ static void on_bind(int process, uint64_t key, const struct wire *w) {
 
 static bool on_message(int process, uint64_t key, const char *bytes, size_t n) {
   const struct wire *w = (const struct wire *)bytes;
-  (void)n;
   switch (w->what) {
   case EAGER:
     on_eager(process, key, w, bytes + sizeof(*w));
     break;
   case ENVELOPE:
-    on_envelope(process, key, w);
+    on_envelope(process, key, w, bytes + sizeof(*w), n - sizeof(*w));
     break;
   case WITHDRAW:
     on_withdraw(process, key, w);

@@ -3,6 +3,7 @@
 #include "base/need.h"
 #include "context/delivery/expect.h"
 #include "context/stack_part.h"
+#include "os/bits.h"
 #include "os/native.h"
 #include "os/pages.h"
 
@@ -279,4 +280,49 @@ void transfer_swap(struct delivery *d, struct context *a,
     delivery_wait(d);
   }
   native_free(one);
+}
+
+/* Straight to its place: false if there is none in memory. */
+static bool take_straight(struct context *to, const struct layout_span *target,
+                          size_t position, size_t n, int process,
+                          const struct neighbour_offer *o, bool *taken) {
+  char *const p = target->base + position;
+  struct delivery d;
+  delivery_begin(&d);
+  delivery_pair(&d, to, to, span_most_touched(target, n));
+  const bool open = delivery_open(to, p, n);
+  if (open) {
+    *taken = neighbour_read(process, o, 0, p, n);
+    delivery_filled(to, p, n);
+  }
+  delivery_unpair(&d);
+  delivery_end(&d);
+  return open;
+}
+
+/* By way of memory of pems. */
+static bool take_by_buffer(struct context *to, const struct layout_span *target,
+                           size_t position, size_t n, int process,
+                           const struct neighbour_offer *o) {
+  char *const buffer = need_alloc(WINDOW, "a message from a process");
+  bool taken = true;
+  for (size_t at = 0, m; at < n && taken; at += m) {
+    m = bits_min(n - at, WINDOW);
+    taken = neighbour_read(process, o, at, buffer, m);
+    if (taken) {
+      transfer_write(to, target, position + at, buffer, m);
+    }
+  }
+  native_free(buffer);
+  return taken;
+}
+
+bool transfer_take(struct context *to, const struct layout_span *target,
+                   size_t position, size_t n, int process,
+                   const struct neighbour_offer *o) {
+  bool taken;
+  return target->layout->dense &&
+                 take_straight(to, target, position, n, process, o, &taken)
+             ? taken
+             : take_by_buffer(to, target, position, n, process, o);
 }

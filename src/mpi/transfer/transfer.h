@@ -5,6 +5,7 @@
 #include "context/context.h"
 #include "context/delivery/delivery.h"
 #include "mpi/datatype/layout.h"
+#include "net/neighbour.h"
 
 #include <stddef.h>
 
@@ -18,6 +19,13 @@ size_t transfer_start(struct delivery *d, struct context *from,
 /* The same, done when it returns. */
 size_t transfer(struct context *from, const struct layout_span *s,
                 struct context *to, const struct layout_span *d);
+
+/* Copies the first n bytes of what a process of this host has offered to packed
+   bytes [position, position + n) of a span in `to`. False if the offer does not
+   hold any more: then anything may be there. */
+bool transfer_take(struct context *to, const struct layout_span *target,
+                   size_t position, size_t n, int process,
+                   const struct neighbour_offer *o);
 
 /* Exchanges the contents of two spans of the same size; done, with all else
    that is under way in `d`, when it returns. */

@@ -362,6 +362,82 @@ START_TEST(random_parts) {
 }
 END_TEST
 
+/* --- what is offered by a neighbour, which is this process here --- */
+
+static void be_neighbour(void) {
+  const struct neighbour_card card[] = {neighbour_card(), neighbour_card()};
+  int error;
+  ck_assert(neighbours_meet(card, 2, 0, &error));
+}
+
+static void check_taking(int at) {
+  struct layout *const t = random_layout();
+  const int a = below(6) ? at : 2;
+  const struct layout_span s = random_span(t, place[a], SIZE);
+  const size_t total = span_size(&s);
+  char *const packed = malloc(total);
+  _Atomic uint64_t count = 3;
+  for (int i = 0; i < 4; i++) {
+    const size_t position = below(total);
+    const size_t n = 1 + below(total - position);
+    const struct neighbour_offer o =
+        neighbour_offer(packed + position, i % 2 ? &count : NULL);
+    scribble(packed, total);
+    unpack_model(&s, a, packed, position, position + n);
+    ck_assert(transfer_take(context_get(at), &s, position, n, 1, &o));
+  }
+  ck_assert_int_eq(context_get(at)->pins, 0);
+  free(packed);
+  free(t);
+}
+
+START_TEST(random_offers) {
+  state = (unsigned long)_i + 1;
+  make(io_names[_i / 2], FEW);
+  be_neighbour();
+  for (int round = 0; round < rounds(10); round++) {
+    arrange(_i % 2);
+    for (int i = 0; i < 5; i++) {
+      check_taking(0);
+    }
+    check_all();
+  }
+  neighbours_forget();
+  drop();
+}
+END_TEST
+
+/* In memory it goes straight to its place; on disk it is read before what it
+   changes is written. */
+START_TEST(an_offer_that_does_not_hold_is_refused) {
+  struct layout *const t = strided(1, 1), *const gaps = strided(3, 4);
+  _Atomic uint64_t count = 0;
+  make("mem", FEW);
+  be_neighbour();
+  for (int in = 0; in < 2; in++) {
+    const struct layout_span s = {block[0] + 5, 20000, t};
+    const struct layout_span g = {block[0] + 5, 5000, gaps};
+    const struct neighbour_offer o = neighbour_offer(place[2], &count);
+    arrange(in);
+    ck_assert(transfer_take(context_get(0), &s, 0, 20000, 1, &o));
+    atomic_fetch_add(&count, 1);
+    ck_assert(!transfer_take(context_get(0), &s, 0, 20000, 1, &o));
+    ck_assert(!transfer_take(context_get(0), &g, 0, 15000, 1, &o));
+    ck_assert_int_eq(context_get(0)->pins, 0);
+    memcpy(model[0] + 5, place[2], 20000);
+    if (!in) {
+      check_all();
+    }
+  }
+  neighbours_forget();
+  free(t);
+  free(gaps);
+  drop();
+}
+END_TEST
+
+/* --- */
+
 START_TEST(nothing_is_moved_by_an_empty_side) {
   make("mem", MIB);
   struct layout *const t = strided(8, 8), *const empty = blank(0);
@@ -936,6 +1012,8 @@ int main(void) {
   tcase_add_loop_test(t, random_messages, 0, 16);
   tcase_add_loop_test(t, random_parts, 0, 8);
   tcase_add_test(t, nothing_is_moved_by_an_empty_side);
+  tcase_add_loop_test(t, random_offers, 0, 4);
+  tcase_add_test(t, an_offer_that_does_not_hold_is_refused);
   tcase_add_loop_test(t, a_strided_message_does_not_cost_a_request_per_element,
                       0, 2);
   tcase_add_loop_test(t, what_a_transfer_brings_is_no_longer_expected, 0, 4);
