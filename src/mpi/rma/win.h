@@ -275,6 +275,8 @@ enum win_what {
   WIN_SHOW, /* memory of the origin, after a restart */
   WIN_DATA, /* answers */
   WIN_DONE,
+  WIN_HERE,  /* the data are offered to the origin */
+  WIN_AGAIN, /* an offer does not hold, or none is made: without one */
 };
 
 /* An access to a target in another process. */

@@ -56,6 +56,17 @@ void win_message_place(struct win_draft *d, const struct layout_span *place,
   d->head.position = position;
 }
 
+void win_message_place_offered(struct win_draft *d,
+                               const struct layout_span *place, size_t position,
+                               size_t n) {
+  *pieces_of(d->bytes) =
+      (struct win_piece){(uint64_t)(uintptr_t)(place->base + position), n};
+  d->head.offered = true;
+  d->head.pieces = 1;
+  d->head.n = (uint32_t)n;
+  d->head.position = position;
+}
+
 void win_message_set_operator(struct win_draft *d,
                               const struct win_operator *o) {
   d->head.op = o->op ? abi_op_number(o->op) : 0;

@@ -5,6 +5,7 @@
 
 #include "mpi/rma/win.h"
 #include "net/am.h"
+#include "net/neighbour.h"
 
 #include <stddef.h>
 #include <stdint.h>
@@ -18,7 +19,9 @@ struct win_head {
   int32_t op, basic;      /* as Fortran's numbers, the same everywhere */
   uint32_t pieces;
   uint8_t exclusive, holder; /* locks */
-  uint32_t n;                /* bytes of data, or wanted */
+  uint8_t offered; /* WIN_PUT: the data are an offer; WIN_GET: the answer may be
+                      one */
+  uint32_t n;      /* bytes of data, or wanted */
   uint64_t grain;
   uint64_t position; /* of the data in the access */
   uint64_t cookie;   /* the origin's, for the answer; 0: none is needed */
@@ -27,6 +30,12 @@ struct win_head {
 /* Memory of the target: address and bytes. */
 struct win_piece {
   uint64_t at, n;
+};
+
+enum { /* bytes of a message that is an offer, or takes one for an answer */
+       WIN_MESSAGE_OFFER = (sizeof(struct win_head) + 15) / 16 * 16 +
+                           sizeof(struct win_piece) +
+                           sizeof(struct neighbour_offer)
 };
 
 /* A message being made. */
@@ -51,6 +60,11 @@ size_t win_message_room(const struct layout_span *place, size_t left);
    its data: whole grains, unless even one is too much. */
 void win_message_place(struct win_draft *d, const struct layout_span *place,
                        size_t position, size_t grain);
+/* Describes n bytes of a dense place from `position` on, whose data do not come
+   with the message. */
+void win_message_place_offered(struct win_draft *d,
+                               const struct layout_span *place, size_t position,
+                               size_t n);
 void win_message_set_operator(struct win_draft *d,
                               const struct win_operator *o);
 

@@ -9,15 +9,19 @@
 #include "mpi/request/request.h"
 #include "mpi/rma/win_message.h"
 #include "mpi/rma/win_target.h"
+#include "mpi/transfer/transfer.h"
 #include "net/am.h"
+#include "os/bits.h"
 #include "os/native.h"
 
 #include <stdbool.h>
 #include <string.h>
 
 enum {
-  UNDER_WAY = 8,      /* messages of one access */
-  PATIENCE = 4 << 20, /* bytes sent and not known to have arrived */
+  UNDER_WAY = 8,          /* messages of one access */
+  PATIENCE = 4 << 20,     /* bytes sent and not known to have arrived */
+  OFFER_LEAST = 32 << 10, /* an access worth an offer */
+  OFFER_MOST = 4 << 20,   /* in one message: its handler copies all of it */
 };
 
 /* An access under way, or something else that will be answered. */
@@ -28,6 +32,11 @@ struct ask {
   struct win_access access;
   size_t position, total; /* packed bytes that are in messages; all */
   /* Under the scheduler's lock: */
+  bool offers; /* messages of it are offers, or ask for them */
+  struct {
+    size_t position, end;
+  } again[UNDER_WAY]; /* what they did not do */
+  int agains;
   int under_way;
   bool pumping; /* a thread sends messages of it */
   bool waited;  /* its VP waits for it and frees it */
@@ -62,6 +71,26 @@ static void draft_data(struct win_draft *d, const struct ask *ask) {
   win_read(ask->win->vp->context, &a->origin, d->head.position, d->bytes + at,
            d->head.n);
   d->size += d->head.n;
+}
+
+/* Of the origin's data, or to get them so. */
+static void send_offer(struct ask *ask) {
+  const struct win_access *a = &ask->access;
+  char bytes[WIN_MESSAGE_OFFER];
+  struct win_draft d = {.bytes = bytes, .room = sizeof(bytes)};
+  const size_t at = win_message_data_at(1);
+  const size_t n = bits_min(ask->total - ask->position, OFFER_MOST);
+  d.head = win_message_head(ask->win, a->what, a->target, cookie_of(ask));
+  win_message_place_offered(&d, &a->place, ask->position, n);
+  if (a->what == WIN_PUT) {
+    const struct neighbour_offer offer = neighbour_offer(
+        a->origin.base + ask->position, &ask->win->vp->context->departures);
+    memcpy(bytes + at, &offer, sizeof(offer));
+  }
+  memcpy(bytes, &d.head, sizeof(d.head));
+  ask->position += n;
+  am_send(ask->process, AM_WIN, ask->win->window->id, bytes, sizeof(bytes),
+          NULL, 0);
 }
 
 /* Only one thread at a time. Returns the bytes sent. */
@@ -107,24 +136,55 @@ static void ask_end_locked(struct ask *ask) {
   run_queue_wake_locked(&win->me->waiting);
 }
 
-/* Takes answers into account, and sends what may be sent. Any thread; one at a
-   time does it. */
-static void pump(struct ask *ask, bool answers) {
+/* Is there more to send? What is to be sent again comes last. */
+static bool more_locked(struct ask *ask) {
+  if (ask->position >= ask->total && ask->agains > 0) {
+    ask->agains--;
+    ask->position = ask->again[ask->agains].position;
+    ask->total = ask->again[ask->agains].end;
+  }
+  return ask->position < ask->total;
+}
+
+static void pump_locked(struct ask *ask) {
+  ask->pumping = true;
+  while (ask->under_way < UNDER_WAY && more_locked(ask)) {
+    const bool offers = ask->offers;
+    ask->under_way++;
+    run_queue_unlock();
+    if (offers) {
+      send_offer(ask);
+    } else {
+      send_next(ask, true);
+    }
+    run_queue_lock();
+  }
+  ask->pumping = false;
+}
+
+/* n bytes from `position` on are to be sent without offers. As many messages as
+   are under way may say so. */
+static void again_locked(struct ask *ask, size_t position, size_t n) {
+  ask->offers = false;
+  ask->again[ask->agains].position = position;
+  ask->again[ask->agains].end = position + n;
+  ask->agains++;
+}
+
+/* Takes answers into account, one that says "again" with h, and sends what may
+   be sent. Any thread; one at a time does it. */
+static void pump(struct ask *ask, bool answers, const struct win_head *again) {
   run_queue_lock();
   ask->under_way -= answers;
+  if (again) {
+    again_locked(ask, again->position, again->n);
+  }
   if (ask->pumping) {
     run_queue_unlock();
     return;
   }
-  ask->pumping = true;
-  while (ask->position < ask->total && ask->under_way < UNDER_WAY) {
-    ask->under_way++;
-    run_queue_unlock();
-    send_next(ask, true);
-    run_queue_lock();
-  }
-  ask->pumping = false;
-  const bool over = ask->position >= ask->total && ask->under_way == 0;
+  pump_locked(ask);
+  const bool over = ask->under_way == 0; /* and so nothing is left to send */
   const bool mine = over && !ask->waited;
   if (over) {
     ask_end_locked(ask);
@@ -135,6 +195,16 @@ static void pump(struct ask *ask, bool answers) {
   }
 }
 
+/* Is it dense, and in a neighbour's memory if not in this one's? */
+static bool may_offer(const struct win *win, const struct win_access *a,
+                      int process) {
+  return neighbour(process) && a->size >= OFFER_LEAST &&
+         a->place.layout->dense &&
+         (a->what == WIN_GET ||
+          (a->what == WIN_PUT && a->origin.layout->dense &&
+           context_in_memory(win->vp->context, a->origin.base)));
+}
+
 static struct ask *ask_new(struct win *win, const struct win_access *a,
                            int process) {
   struct ask *ask = need_zalloc(1, sizeof(*ask), "a one-sided access");
@@ -143,6 +213,7 @@ static struct ask *ask_new(struct win *win, const struct win_access *a,
   ask->link = &win->links[process];
   ask->access = *a;
   ask->total = a->size;
+  ask->offers = may_offer(win, a, process);
   return ask;
 }
 
@@ -212,7 +283,7 @@ void win_access_start(struct win *win, const struct win_access *a) {
   ask->waited = must_wait(a);
   const bool waited = ask->waited;
   count_op(ask);
-  pump(ask, false);
+  pump(ask, false, NULL);
   if (waited) {
     await_done(ask, "MPI_Accumulate");
     ask_release(ask);
@@ -294,6 +365,15 @@ void win_unlock_remote(struct win *win, int process, int target, bool exclusive,
 
 /* --- answers --- */
 
+/* Of what the target offers. */
+static bool take(const struct ask *ask, const struct win_head *h,
+                 const char *data) {
+  struct neighbour_offer offer;
+  memcpy(&offer, data, sizeof(offer));
+  return transfer_take(ask->win->vp->context, &ask->access.result, h->position,
+                       h->n, ask->process, &offer);
+}
+
 /* At the origin: it waits for the answer, so all is still there. */
 static void handle_answer(const struct win_head *h, const char *data) {
   struct ask *ask = (struct ask *)(uintptr_t)h->cookie;
@@ -301,14 +381,21 @@ static void handle_answer(const struct win_head *h, const char *data) {
     win_write(ask->win->vp->context, &ask->access.result, h->position, data,
               h->n);
   }
-  pump(ask, true);
+  const bool again =
+      h->what == WIN_AGAIN || (h->what == WIN_HERE && !take(ask, h, data));
+  pump(ask, true, again ? h : NULL);
+}
+
+static bool is_answer(const struct win_head *h) {
+  return h->what == WIN_DATA || h->what == WIN_DONE || h->what == WIN_HERE ||
+         h->what == WIN_AGAIN;
 }
 
 static bool handle(int process, uint64_t key, const char *bytes, size_t n) {
   struct win_head h;
   (void)n;
   memcpy(&h, bytes, sizeof(h));
-  if (h.what == WIN_DATA || h.what == WIN_DONE) {
+  if (is_answer(&h)) {
     handle_answer(&h, bytes + sizeof(h));
     return true;
   }

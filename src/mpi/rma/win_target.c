@@ -3,6 +3,7 @@
 #include "base/need.h"
 #include "mpi/rma/win.h"
 #include "mpi/rma/win_message.h"
+#include "mpi/transfer/transfer.h"
 #include "net/am.h"
 #include "os/native.h"
 
@@ -14,6 +15,15 @@ static void answer(int process, uint64_t key, const struct win_head *asked,
   if (asked->cookie) {
     am_send(process, AM_WIN, key, &head, sizeof(head), data, n);
   }
+}
+
+/* To an access with offers, about all of its bytes. */
+static void answer_offer(int process, uint64_t key,
+                         const struct win_head *asked, enum win_what what,
+                         const struct neighbour_offer *offer) {
+  const struct win_head head = win_message_answer(asked, what, asked->n);
+  am_send(process, AM_WIN, key, &head, sizeof(head), offer,
+          offer ? sizeof(*offer) : 0);
 }
 
 /* Carries an access out; what it fetched is at `old`. False if it has changed
@@ -43,8 +53,41 @@ static bool carry_out(struct win_member *m, const struct win_head *h,
   return changed;
 }
 
+/* The origin's data are taken where they are. */
+static void take_offer(int process, struct window *w, int index,
+                       const struct win_head *h, const char *bytes) {
+  struct win_member *const m = &w->member[index];
+  struct layout_span place = win_message_span(h, bytes);
+  struct neighbour_offer offer;
+  memcpy(&offer, bytes + win_message_data_at(h->pieces), sizeof(offer));
+  const bool taken =
+      transfer_take(m->vp->context, &place, 0, h->n, process, &offer);
+  win_written(m, &place);
+  native_free((void *)place.layout);
+  if (taken) {
+    win_changed(w, m);
+  }
+  answer_offer(process, w->id, h, taken ? WIN_DONE : WIN_AGAIN, NULL);
+}
+
+/* The origin takes the data where they are, if that is in memory. */
+static void make_offer(int process, struct window *w, int index,
+                       const struct win_head *h, const char *bytes) {
+  const struct context *const c = w->member[index].vp->context;
+  struct layout_span place = win_message_span(h, bytes);
+  const struct neighbour_offer o = neighbour_offer(place.base, &c->departures);
+  const bool here = context_in_memory(c, place.base);
+  native_free((void *)place.layout);
+  answer_offer(process, w->id, h, here ? WIN_HERE : WIN_AGAIN,
+               here ? &o : NULL);
+}
+
 static void handle_access(int process, struct window *w, int index,
                           const struct win_head *h, const char *bytes) {
+  if (h->offered) {
+    (h->what == WIN_PUT ? take_offer : make_offer)(process, w, index, h, bytes);
+    return;
+  }
   const bool fetches =
       h->what == WIN_GET || h->what == WIN_FETCH || h->what == WIN_SWAP;
   char *old = fetches ? need_alloc(h->n + 1, "a one-sided access") : NULL;

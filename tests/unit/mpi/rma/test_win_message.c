@@ -89,6 +89,20 @@ START_TEST(a_dense_place_is_one_piece) {
 }
 END_TEST
 
+START_TEST(an_offered_place_comes_without_data) {
+  const struct layout_span place = whole();
+  struct win_draft d = {.bytes = bytes, .room = WIN_MESSAGE_OFFER};
+  win_message_place_offered(&d, &place, 10, 50);
+  ck_assert(d.head.offered);
+  ck_assert_uint_eq(d.head.n, 50);
+  ck_assert_uint_eq(d.head.position, 10);
+  ck_assert_uint_eq(win_message_data_at(d.head.pieces) +
+                        sizeof(struct neighbour_offer),
+                    WIN_MESSAGE_OFFER);
+  expect_same(&d, &place);
+}
+END_TEST
+
 /* With little room: message after message, each within it. Returns their
    number. */
 static int cut(size_t room, size_t grain) {
@@ -148,6 +162,7 @@ int main(void) {
   tcase_set_timeout(t, 60);
   tcase_add_test(t, a_place_arrives_as_it_is);
   tcase_add_test(t, a_dense_place_is_one_piece);
+  tcase_add_test(t, an_offered_place_comes_without_data);
   tcase_add_test(t, messages_are_cut_at_grains);
   tcase_add_test(t, the_room_is_enough_or_all_there_is);
   tcase_add_test(t, an_answer_is_to_who_asked);
