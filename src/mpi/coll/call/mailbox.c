@@ -1,14 +1,24 @@
 #include "mpi/coll/call/mailbox.h"
 
+#include "base/message.h"
 #include "base/need.h"
 #include "config/memory_used.h"
 #include "mpi/coll/call/coll_memory.h"
 #include "net/am.h"
+#include "net/neighbour.h"
+#include "os/bits.h"
 #include "os/lock.h"
 #include "vp/run_queue.h"
 
 #include <pthread.h>
 #include <string.h>
+
+enum what {
+  BYTES, /* a piece of a message */
+  OFFER, /* of one that is to be read where it is; `sending` waits */
+  TAKEN, /* it was, or was not to be had: the answer */
+  LOST,
+};
 
 /* What stands before each piece of a message; its team is the key. */
 struct header {
@@ -17,6 +27,16 @@ struct header {
   uint64_t position;
   struct coll_caller caller; /* to be compared */
   uint32_t tag;
+  uint32_t what;
+  uint64_t sending; /* there */
+  struct neighbour_offer offer;
+};
+
+/* Memory that is offered, until all of it has been taken. */
+struct sending {
+  int offers; /* not answered yet */
+  bool lost;  /* one that did not hold */
+  pthread_cond_t answered;
 };
 
 struct mailbox {
@@ -31,7 +51,11 @@ struct mailbox {
   struct run_queue_waiting waiting; /* VPs; under the scheduler's lock */
 };
 
-enum { BUCKETS = 256, PIECE = AM_LARGEST - sizeof(struct header) };
+enum {
+  BUCKETS = 256,
+  PIECE = AM_LARGEST - sizeof(struct header),
+  OFFERED = 4 << 20, /* in one message: its handler copies all of it */
+};
 
 static struct {
   struct lock lock;
@@ -132,24 +156,68 @@ static void add_locked(struct mailbox *b, size_t n) {
   run_queue_wake_locked(&b->waiting);
 }
 
-static bool handle(int process, uint64_t team, const char *bytes, size_t n) {
-  struct header h;
-  memcpy(&h, bytes, sizeof(h));
-  const struct mailbox_key key = {team, h.number, h.tag, NULL};
+static void on_answer(const struct header *h) {
+  struct sending *const s = (struct sending *)(uintptr_t)h->sending;
+  lock_take(&boxes.lock);
+  s->lost |= h->what == LOST;
+  if (--s->offers == 0) {
+    pthread_cond_signal(&s->answered);
+  }
+  lock_give(&boxes.lock);
+}
+
+/* False if it is not to be had. */
+static bool take_piece(int process, const struct header *h, const char *bytes,
+                       size_t n, char *to) {
+  if (h->what == OFFER) {
+    return neighbour_read(process, &h->offer, 0, to, n);
+  }
+  memcpy(to, bytes, n);
+  return true;
+}
+
+static void answer(int process, const struct header *h, bool taken) {
+  const struct header a = {.what = taken ? TAKEN : LOST, .sending = h->sending};
+  am_send(process, AM_BOX, 0, &a, sizeof(a), NULL, 0);
+}
+
+/* n bytes of a message. */
+static void on_piece(int process, uint64_t team, const struct header *h,
+                     const char *bytes, size_t n) {
+  const struct mailbox_key key = {team, h->number, h->tag, NULL};
   lock_take(&boxes.lock);
   struct mailbox *const b = find_or_make_locked(process, &key);
   const bool room = b->bytes;
   lock_give(&boxes.lock);
   if (!room) {
-    make_room(b, &h);
+    make_room(b, h);
   }
   /* Not complete without this piece: nobody takes it meanwhile. */
-  memcpy(b->bytes + h.position, bytes + sizeof(h), n - sizeof(h));
-  run_queue_lock();
-  lock_take(&boxes.lock);
-  add_locked(b, n - sizeof(h));
-  lock_give(&boxes.lock);
-  run_queue_unlock();
+  const bool taken = take_piece(process, h, bytes, n, b->bytes + h->position);
+  if (taken) {
+    run_queue_lock();
+    lock_take(&boxes.lock);
+    add_locked(b, n);
+    lock_give(&boxes.lock);
+    run_queue_unlock();
+  }
+  if (h->what == OFFER) {
+    answer(process, h, taken);
+  }
+}
+
+static bool handle(int process, uint64_t team, const char *bytes, size_t n) {
+  struct header h;
+  memcpy(&h, bytes, sizeof(h));
+  bytes += sizeof(h);
+  n -= sizeof(h);
+  if (h.what == BYTES) {
+    on_piece(process, team, &h, bytes, n);
+  } else if (h.what == OFFER) {
+    on_piece(process, team, &h, NULL, bits_min(h.total - h.position, OFFERED));
+  } else {
+    on_answer(&h);
+  }
   return true;
 }
 
@@ -176,10 +244,40 @@ static struct header header_of(const struct mailbox_key *key, size_t n) {
   return h;
 }
 
+/* True if the other process has read all of it. */
+static bool send_offers(int process, const struct mailbox_key *key,
+                        const char *bytes, size_t n) {
+  struct sending s = {.offers = (int)((n + OFFERED - 1) / OFFERED),
+                      .answered = PTHREAD_COND_INITIALIZER};
+  struct header h = header_of(key, n);
+  h.what = OFFER;
+  h.sending = (uintptr_t)&s;
+  for (; h.position < n; h.position += OFFERED) {
+    h.offer = neighbour_offer(bytes + h.position, NULL);
+    am_send(process, AM_BOX, key->team, &h, sizeof(h), NULL, 0);
+  }
+  lock_take(&boxes.lock);
+  while (s.offers) {
+    lock_wait(&s.answered, &boxes.lock);
+  }
+  lock_give(&boxes.lock);
+  pthread_cond_destroy(&s.answered);
+  return !s.lost;
+}
+
 void mailbox_send(int process, struct mailbox_key key, const void *bytes,
                   size_t n) {
   size_t at = 0;
   struct header h = header_of(&key, n);
+  if (n > MAILBOX_VP && neighbour(process)) {
+    if (!send_offers(process, &key, bytes, n)) {
+      msg_fail(MSG_FAILED,
+               "network: memory that process %d of this host was to "
+               "read could not be read: --pems-between=copy does without",
+               process);
+    }
+    return;
+  }
   do {
     const size_t m = n - at < PIECE ? n - at : PIECE;
     h.position = at;

@@ -4,6 +4,7 @@
 #define PEMS_MPI_COLL_CALL_MAILBOX_H
 
 #include "mpi/coll/call/coll.h"
+#include "net/am.h"
 #include "net/jobs.h"
 #include "vp/vp.h"
 
@@ -22,8 +23,10 @@ struct mailbox_key mailbox_key(const struct coll *coll, uint32_t tag);
 
 /* Before am_start. */
 void mailbox_start(void);
+enum { MAILBOX_VP = AM_LARGEST / 2 }; /* bytes */
 /* Copies n bytes (any number) to `process`; only threads that may wait
-   (net_jobs_add), or VPs for at most AM_LARGEST / 2. */
+   (net_jobs_add), or VPs, for more than MAILBOX_VP only where no contexts are
+   on disk: a neighbour reads them meanwhile. */
 void mailbox_send(int process, struct mailbox_key key, const void *bytes,
                   size_t n);
 /* Takes what `process` sent; waits for it. The caller frees it by

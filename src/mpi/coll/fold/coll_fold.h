@@ -87,8 +87,10 @@ void coll_fold_copy(const char *from, void *to, size_t n,
    scheduler's lock is not held. */
 void coll_fold_here(struct coll_fold_chunk *c);
 /* The same of a team in several processes, for n chunks that follow each other,
-   which may have the same buffers: coll_fold_remote.c. */
-void coll_fold_everywhere(struct coll_fold_chunk *c, int n);
+   which may have the same buffers, in two steps, between which others may be
+   given: coll_fold_remote.c. */
+void coll_fold_give(struct coll_fold_chunk *c, int n);
+void coll_fold_given(struct coll_fold_chunk *c, int n);
 
 /* --- its parts, for coll_fold_remote.c --- */
 

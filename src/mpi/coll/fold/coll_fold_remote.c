@@ -269,10 +269,13 @@ static void finish(struct coll_fold_chunk *c) {
   coll_memory_give(c->own);
 }
 
-void coll_fold_everywhere(struct coll_fold_chunk *c, int n) {
+void coll_fold_give(struct coll_fold_chunk *c, int n) {
   for (int i = 0; i < n; i++) {
     give(&c[i]);
   }
+}
+
+void coll_fold_given(struct coll_fold_chunk *c, int n) {
   for (int i = 0; i < n; i++) {
     if (leader_process(&c[i]) == net_rank()) {
       lead_chunk(&c[i]);

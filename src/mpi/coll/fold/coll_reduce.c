@@ -37,13 +37,26 @@ static void part_free(void *arg) {
 
 /* --- combining --- */
 
-/* Bytes of a chunk between processes at most. It is copied half a dozen times:
-   so small, that is done in the processor's cache, and the allocator, which
-   gives more than 128 KiB back to the system each time, keeps its memory. */
-enum { CACHED = 96 << 10 };
+/* Bytes of a chunk between processes at most. It is copied several times: so
+   small, that is done in the processor's cache. */
+enum { CACHED = 384 << 10 };
 
-/* Elements of a chunk: the same in all processes, each of which combines one at
-   a time. */
+/* Bytes that each process may combine at a time. */
+static size_t room_of(const struct coll *coll) {
+  const bool networked = coll_networked(coll->team);
+  const size_t parts = networked ? (size_t)coll->team->nprocs : 1;
+  return memory_plan_vector(&vps.plan.memory,
+                            networked ? coll->team->size : 0) /
+         parts;
+}
+
+/* Is there room for the next chunks to be on their way while some are combined?
+ */
+static bool goes_ahead(const struct coll *coll) {
+  return room_of(coll) >= (size_t)2 * CACHED;
+}
+
+/* Elements of a chunk: the same in all processes. */
 static size_t step_of(const struct coll *coll, const struct layout *layout,
                       size_t count) {
   const size_t extent = layout->true_extent > layout->extent
@@ -51,9 +64,7 @@ static size_t step_of(const struct coll *coll, const struct layout *layout,
                             : layout->extent;
   const bool networked = coll_networked(coll->team);
   const size_t parts = networked ? (size_t)coll->team->nprocs : 1;
-  const size_t room =
-      memory_plan_vector(&vps.plan.memory, networked ? coll->team->size : 0) /
-      parts;
+  const size_t room = room_of(coll);
   const size_t most =
       (networked ? bits_min(room, CACHED) : room) / (extent ? extent : 1);
   const size_t step = bits_min(bits_min(most, INT32_MAX), count / parts + 1);
@@ -87,19 +98,35 @@ static struct coll_fold_chunk chunk_at(const struct coll_fold_chunk *all,
   return c;
 }
 
-static void fold_across(const struct coll_fold_chunk *all, size_t step) {
+/* The next chunks, one for each process, given to those that combine them.
+   Returns how many they are. */
+static int give_next(const struct coll_fold_chunk *all, size_t step, size_t *at,
+                     struct coll_fold_chunk *chunk) {
   const size_t count = all->model->fold.count;
-  const int most = all->coll->team->nprocs;
-  struct coll_fold_chunk *const chunk =
-      need_alloc(most * sizeof(*chunk), "reduction");
-  for (size_t at = 0; at < count;) {
-    int n = 0;
-    for (; n < most && at < count; at += step) {
-      chunk[n++] = chunk_at(all, at, step);
-    }
-    coll_fold_everywhere(chunk, n);
+  int n = 0;
+  for (; n < all->coll->team->nprocs && *at < count; *at += step) {
+    chunk[n++] = chunk_at(all, *at, step);
   }
-  native_free(chunk);
+  coll_fold_give(chunk, n);
+  return n;
+}
+
+static void fold_across(const struct coll_fold_chunk *all, size_t step) {
+  const size_t most = (size_t)all->coll->team->nprocs;
+  struct coll_fold_chunk *const memory =
+      need_alloc(2 * most * sizeof(*memory), "reduction");
+  struct coll_fold_chunk *now = memory, *next = memory + most;
+  const bool ahead = goes_ahead(all->coll);
+  size_t at = 0;
+  for (int n = give_next(all, step, &at, now), following; n; n = following) {
+    following = ahead ? give_next(all, step, &at, next) : 0;
+    coll_fold_given(now, n);
+    following = ahead ? following : give_next(all, step, &at, next);
+    struct coll_fold_chunk *const done = now;
+    now = next;
+    next = done;
+  }
+  native_free(memory);
 }
 
 static void fold_group(struct coll *coll, const struct coll_fold_part *model,

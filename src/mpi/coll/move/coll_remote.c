@@ -218,7 +218,8 @@ static bool handle(int process, uint64_t key, const char *bytes, size_t n) {
   bytes += sizeof(w);
   n -= sizeof(w);
   if (w.what == CROSS_TAKEN) {
-    coll_remote_out_taken(process);
+    coll_remote_out_taken(process, w.kept, (const uint16_t *)bytes,
+                          n / sizeof(uint16_t));
     return true;
   }
   run_queue_lock();

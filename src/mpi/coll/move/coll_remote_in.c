@@ -17,6 +17,7 @@ struct incoming {
   struct incoming *next;
   struct coll_remote_slot *slot;
   uint64_t number;
+  uint64_t kept;
   size_t n, have;
   char bytes[];
 };
@@ -70,8 +71,9 @@ static void received_locked(struct coll_remote_slot *s, struct coll_part *p,
 static int receivers(const struct coll_remote_record *r,
                      const struct coll *coll, int *first) {
   const bool all = r->destination == EVERYBODY;
-  *first = all ? 0 : coll->team->index[r->destination];
-  return all ? coll->team->n : 1;
+  *first =
+      all || r->destination == NOBODY ? 0 : coll->team->index[r->destination];
+  return all ? coll->team->n : r->destination != NOBODY;
 }
 
 /* The record's bytes are there for those that it is for. */
@@ -95,7 +97,7 @@ static const struct coll_remote_record *next_record(const char *bytes, size_t n,
   }
   const struct coll_remote_record *r =
       (const struct coll_remote_record *)(bytes + *at);
-  *at += sizeof(*r) + coll_remote_padded(r->n);
+  *at += sizeof(*r) + coll_remote_body(r);
   return r;
 }
 
@@ -155,23 +157,77 @@ void coll_remote_in_end_locked(struct coll_remote_slot *s, uint64_t chunks) {
 
 /* --- chunks --- */
 
+/* Whose bytes, how many of them, go to which place of the member. */
+static size_t place_of(struct coll *coll, const struct coll_part *p,
+                       const struct coll_remote_record *r,
+                       struct layout_span *to) {
+  const bool known = coll_side_span(&p->receive, r->source, to);
+  const size_t room = known ? span_size(to) : 0;
+  if (room < r->total && (known || r->destination != EVERYBODY)) {
+    coll->error = MPI_ERR_TRUNCATE;
+  }
+  return wanted(p, r->source, r->position, r->n);
+}
+
 static void write_record(struct coll *coll, struct delivery *d,
                          const struct coll_remote_record *r) {
   int i;
   for (int n = receivers(r, coll, &i); n > 0; n--, i++) {
-    struct coll_part *p = part_of(coll, i);
+    const struct coll_part *p = part_of(coll, i);
     struct layout_span to;
-    const bool known = coll_side_span(&p->receive, r->source, &to);
-    const size_t room = known ? span_size(&to) : 0;
-    if (room < r->total && (known || r->destination != EVERYBODY)) {
-      coll->error = MPI_ERR_TRUNCATE;
-    }
-    const size_t k = wanted(p, r->source, r->position, r->n);
+    const size_t k = place_of(coll, p, r, &to);
     if (k) {
       transfer_write_start(d, p->vp->context, &to, r->position,
                            (const char *)(r + 1), k);
     }
   }
+}
+
+/* False if the offer does not hold. */
+static bool take_record(struct coll *coll, int process,
+                        const struct coll_remote_record *r) {
+  const struct neighbour_offer *const offer =
+      (const struct neighbour_offer *)(r + 1);
+  bool taken = true;
+  int i;
+  for (int n = receivers(r, coll, &i); n > 0 && taken; n--, i++) {
+    const struct coll_part *p = part_of(coll, i);
+    struct layout_span to;
+    const size_t k = place_of(coll, p, r, &to);
+    taken = !k ||
+            transfer_take(p->vp->context, &to, r->position, k, process, offer);
+  }
+  return taken;
+}
+
+/* Those records of a chunk that are there: the others are sent again. Returns
+   how many are not. */
+static size_t take_records(struct incoming *chunk, uint16_t *failed) {
+  struct coll_remote_slot *s = chunk->slot;
+  struct coll_remote_record *r;
+  size_t failures = 0;
+  uint16_t number = 0;
+  for (size_t at = 0; (r = (struct coll_remote_record *)next_record(
+                           chunk->bytes, chunk->n, &at));
+       number++) {
+    if (r->offered && !take_record(s->crossing->coll, s->process, r)) {
+      failed[failures++] = number;
+      r->destination = NOBODY;
+    }
+  }
+  return failures;
+}
+
+static void write_records(struct incoming *chunk) {
+  const struct coll_remote_record *r;
+  struct delivery d;
+  delivery_begin(&d);
+  for (size_t at = 0; (r = next_record(chunk->bytes, chunk->n, &at));) {
+    if (!r->offered) {
+      write_record(chunk->slot->crossing->coll, &d, r);
+    }
+  }
+  delivery_end(&d);
 }
 
 /* The receivers are there, and wait. */
@@ -180,12 +236,9 @@ static void deliver(void *arg) {
   struct coll_remote_slot *s = chunk->slot;
   const int process = s->process;
   const struct coll_remote_record *r;
-  struct delivery d;
-  delivery_begin(&d);
-  for (size_t at = 0; (r = next_record(chunk->bytes, chunk->n, &at));) {
-    write_record(s->crossing->coll, &d, r);
-  }
-  delivery_end(&d);
+  uint16_t failed[COLL_REMOTE_PIECES];
+  const size_t failures = take_records(chunk, failed);
+  write_records(chunk);
   run_queue_lock();
   for (size_t at = 0; (r = next_record(chunk->bytes, chunk->n, &at));) {
     count_locked(s, r);
@@ -195,10 +248,12 @@ static void deliver(void *arg) {
     close_slot_locked(s);
   }
   run_queue_unlock();
+  const struct coll_remote_wire taken = {.what = CROSS_TAKEN,
+                                         .kept = chunk->kept};
   memory_used_sub(MEMORY_INCOMING, chunk->n);
   native_free(chunk);
-  const struct coll_remote_wire taken = {.what = CROSS_TAKEN};
-  am_send(process, AM_CROSS, 0, &taken, sizeof(taken), NULL, 0);
+  am_send(process, AM_CROSS, 0, &taken, sizeof(taken), failed,
+          failures * sizeof(*failed));
 }
 
 static struct incoming **find_chunk(struct coll_remote_slot *s,
@@ -210,7 +265,8 @@ static struct incoming **find_chunk(struct coll_remote_slot *s,
   if (!*link) {
     struct incoming *chunk =
         need_alloc(sizeof(*chunk) + w->total, "messages between processes");
-    *chunk = (struct incoming){.slot = s, .number = w->chunk, .n = w->total};
+    *chunk = (struct incoming){
+        .slot = s, .number = w->chunk, .kept = w->kept, .n = w->total};
     memory_used_add(MEMORY_INCOMING, w->total);
     *link = chunk;
   }

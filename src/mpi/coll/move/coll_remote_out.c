@@ -17,8 +17,8 @@
 #include <string.h>
 
 enum {
-  PIECES = 512,          /* in a chunk, at most */
-  OPEN_BYTES = 64 << 10, /* of small messages: others may not be ready */
+  OPEN_BYTES = 64 << 10,  /* of small messages: others may not be ready */
+  OFFER_LEAST = 32 << 10, /* bytes of a piece worth an offer */
 };
 
 /* Chunks under way to each process: the other process may have taken one before
@@ -52,10 +52,6 @@ static void one_less(int *chunks) {
   --*chunks;
   pthread_cond_broadcast(&window.room);
   lock_give(&window.lock);
-}
-
-void coll_remote_out_taken(int process) {
-  one_less(&window.flying[process]);
 }
 
 /* Where nothing was sent that the other process could take. */
@@ -222,23 +218,28 @@ struct piece {
   struct coll_part *part;
   struct layout_span message;
   struct coll_remote_record record;
+  struct neighbour_offer offer;
 };
 
 struct chunk {
-  struct piece piece[PIECES];
-  int n;
-  size_t bytes; /* with records */
+  struct coll_remote_slot *slot; /* of one that is kept */
+  bool again;                    /* its offers did not hold: there are none */
+  size_t bytes;                  /* with records */
   uint64_t number;
+  int n;
+  struct piece piece[COLL_REMOTE_PIECES];
 };
 
 /* Takes what is due, as much as fits; false if there is nothing. */
 static bool claim(struct coll_remote_slot *s, struct chunk *c) {
   const size_t room = chunk_size();
   const int alpha = vps.plan.alpha;
-  const int most = alpha && alpha < PIECES ? alpha : PIECES;
+  const int most =
+      alpha && alpha < COLL_REMOTE_PIECES ? alpha : COLL_REMOTE_PIECES;
   struct piece *q = c->piece;
   c->n = 0;
   c->bytes = 0;
+  c->again = false;
   while (c->n < most && c->bytes + sizeof(q->record) + 8 <= room &&
          next_due(s, &q->part, &q->message)) {
     const size_t total = span_size(&q->message);
@@ -277,57 +278,122 @@ static int a_peer(const struct coll_remote_slot *s, const struct piece *q) {
   return s->peers[j];
 }
 
+static const char *staged(const struct coll_remote_slot *s,
+                          const struct piece *q) {
+  return coll_part_staged(q->part, a_peer(s, q));
+}
+
+/* May the other process read the piece where it is? Its sender waits until it
+   has; what comes for that must not go there meanwhile. */
+static bool may_offer(const struct coll_remote_slot *s, const struct piece *q,
+                      struct neighbour_offer *offer) {
+  struct context *const c = q->part->vp->context;
+  const char *const at = q->message.base + q->record.position;
+  if (q->record.n < OFFER_LEAST || !q->message.layout->dense ||
+      q->part->send.in_place || staged(s, q)) {
+    return false;
+  }
+  *offer = neighbour_offer(at, &c->departures);
+  return context_in_memory(c, at);
+}
+
+/* Decides which pieces are offered, and how many bytes the chunk takes. */
+static bool make_offers(const struct coll_remote_slot *s, struct chunk *c) {
+  bool any = false;
+  c->bytes = 0;
+  for (struct piece *q = c->piece; q < c->piece + c->n; q++) {
+    q->record.offered =
+        neighbour(s->process) && !c->again && may_offer(s, q, &q->offer);
+    any = any || q->record.offered;
+    c->bytes += sizeof(q->record) + coll_remote_body(&q->record);
+  }
+  return any;
+}
+
+static void read_piece(const struct coll_remote_slot *s, const struct piece *q,
+                       struct delivery *d, char *to) {
+  const char *const ready = staged(s, q);
+  if (q->record.offered) {
+    memcpy(to, &q->offer, sizeof(q->offer));
+  } else if (ready) {
+    memcpy(to, ready + q->record.position, q->record.n);
+  } else {
+    transfer_read_start(d, q->part->vp->context, &q->message,
+                        q->record.position, to, q->record.n);
+  }
+}
+
 static char *read_chunk(const struct coll_remote_slot *s,
                         const struct chunk *c) {
   char *bytes = need_alloc(c->bytes, "messages between processes"), *at = bytes;
   struct delivery d;
   delivery_begin(&d);
   for (const struct piece *q = c->piece; q < c->piece + c->n; q++) {
-    const char *staged = coll_part_staged(q->part, a_peer(s, q));
     memcpy(at, &q->record, sizeof(q->record));
     at += sizeof(q->record);
-    if (staged) {
-      memcpy(at, staged + q->record.position, q->record.n);
-    } else {
-      transfer_read_start(&d, q->part->vp->context, &q->message,
-                          q->record.position, at, q->record.n);
-    }
+    read_piece(s, q, &d, at);
     trace_add(q->part->vp->index, TRACE_SENT, q->record.n);
-    at += coll_remote_padded(q->record.n);
+    at += coll_remote_body(&q->record);
   }
   delivery_end(&d);
   return bytes;
 }
 
-/* The senders' memory is theirs again. */
+/* The sender's memory is its own again. */
+static void settle_sender_locked(struct coll_remote_slot *s,
+                                 const struct piece *q) {
+  size_t *unsent = &s->unsent[q->part->index];
+  *unsent -= q->record.n;
+  s->pending -= q->record.n;
+  if (!*unsent) {
+    coll_part_settle_locked(q->part, 1);
+  }
+}
+
+/* Those of pieces that are copied. */
 static void settle_senders(struct coll_remote_slot *s, const struct chunk *c) {
   run_queue_lock();
   for (const struct piece *q = c->piece; q < c->piece + c->n; q++) {
-    size_t *unsent = &s->unsent[q->part->index];
-    *unsent -= q->record.n;
-    s->pending -= q->record.n;
-    if (!*unsent) {
-      coll_part_settle_locked(q->part, 1);
+    if (!q->record.offered) {
+      settle_sender_locked(s, q);
     }
   }
   run_queue_unlock();
 }
 
-static void send_chunk(struct coll_remote_slot *s, const struct chunk *c) {
-  enum { ROOM = AM_LARGEST - sizeof(struct coll_remote_wire) };
+/* Until the offers have been taken. */
+static struct chunk *keep(const struct coll_remote_slot *s,
+                          const struct chunk *c) {
+  const size_t n = sizeof(*c) - sizeof(c->piece) + c->n * sizeof(*c->piece);
+  struct chunk *const kept = need_alloc(n, "messages between processes");
+  memcpy(kept, c, n);
+  kept->slot = (struct coll_remote_slot *)s;
+  return kept;
+}
+
+static void send_pieces(const struct coll_remote_slot *s,
+                        struct coll_remote_wire *w, const char *bytes) {
+  enum { ROOM = AM_LARGEST - sizeof(*w) };
+  for (; w->position < w->total; w->position += ROOM) {
+    const size_t left = w->total - w->position;
+    send_wire(s, w, bytes + w->position, left < ROOM ? left : ROOM);
+    am_wait_room(s->process);
+  }
+}
+
+static void send_chunk(struct coll_remote_slot *s, struct chunk *c) {
+  const int process = s->process;
   struct coll_remote_wire w = coll_remote_wire(s->crossing->coll, CROSS_CHUNK);
+  const bool offers = make_offers(s, c);
   char *bytes = read_chunk(s, c);
   memory_used_add(MEMORY_OUTGOING, c->bytes);
   w.chunk = c->number;
   w.total = c->bytes;
-  for (; w.position < w.total; w.position += ROOM) {
-    const size_t left = w.total - w.position;
-    send_wire(s, &w, bytes + w.position, left < ROOM ? left : ROOM);
-    am_wait_room(s->process);
-  }
+  w.kept = offers ? (uintptr_t)keep(s, c) : 0;
+  send_pieces(s, &w, bytes);
   native_free(bytes);
   memory_used_sub(MEMORY_OUTGOING, c->bytes);
-  one_less(&window.held[s->process]);
+  one_less(&window.held[process]);
   counter_add(net_rounds, 1);
   settle_senders(s, c);
 }
@@ -343,9 +409,7 @@ static bool all_sent(const struct coll_remote_slot *s) {
   return s->told && !s->ended && !s->pending && !s->small && !s->jobs;
 }
 
-/* A job finds nothing more to do. What is due later starts another one. */
-static void job_end_locked(struct coll_remote_slot *s) {
-  s->jobs--;
+static void end_if_all_sent_locked(struct coll_remote_slot *s) {
   if (all_sent(s)) {
     struct coll_remote_wire w = coll_remote_wire(s->crossing->coll, CROSS_END);
     w.end = true;
@@ -354,6 +418,64 @@ static void job_end_locked(struct coll_remote_slot *s) {
     am_post_locked(s->process, AM_CROSS, coll_remote_key(w.team, w.number), &w,
                    sizeof(w), NULL, 0);
     coll_remote_check_over(s);
+  }
+}
+
+/* A job finds nothing more to do. What is due later starts another one. */
+static void job_end_locked(struct coll_remote_slot *s) {
+  s->jobs--;
+  end_if_all_sent_locked(s);
+}
+
+/* What was offered and is not there any more. The slot may be gone when it
+   ends. */
+static void send_again(void *arg) {
+  struct chunk *const c = arg;
+  struct coll_remote_slot *const s = c->slot;
+  window_enter(s->process);
+  send_chunk(s, c);
+  native_free(c);
+  run_queue_lock();
+  job_end_locked(s);
+  run_queue_unlock();
+}
+
+/* Settles the senders of pieces that were taken, and leaves the others. */
+static void sort_out_locked(struct chunk *c, const uint16_t *failed, size_t n) {
+  int left = 0;
+  size_t next = 0;
+  for (int i = 0; i < c->n; i++) {
+    const bool again = next < n && failed[next] == i;
+    if (again) {
+      next++;
+      c->piece[left++] = c->piece[i];
+    } else if (c->piece[i].record.offered) {
+      settle_sender_locked(c->slot, &c->piece[i]);
+    }
+  }
+  c->n = left;
+}
+
+void coll_remote_out_taken(int process, uint64_t kept, const uint16_t *failed,
+                           size_t n) {
+  struct chunk *const c = (struct chunk *)(uintptr_t)kept;
+  one_less(&window.flying[process]);
+  if (!c) {
+    return;
+  }
+  run_queue_lock();
+  sort_out_locked(c, failed, n);
+  if (c->n) {
+    c->again = true;
+    c->number = c->slot->chunks++;
+    c->slot->jobs++;
+    net_jobs_add(send_again, c);
+  } else {
+    end_if_all_sent_locked(c->slot);
+  }
+  run_queue_unlock();
+  if (!n) {
+    native_free(c);
   }
 }
 

@@ -6,6 +6,7 @@
 
 #include "mpi/coll/move/coll_remote.h"
 #include "net/am.h"
+#include "net/neighbour.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -28,6 +29,7 @@ struct coll_remote_wire {
   uint64_t chunk;    /* number of a chunk; or how many there have been */
   uint64_t total;    /* bytes of the chunk */
   uint64_t position; /* of what follows in it */
+  uint64_t kept;     /* of a chunk with offers: what the sender knows it by */
 };
 
 enum coll_remote_what {
@@ -35,7 +37,8 @@ enum coll_remote_what {
   CROSS_OPEN,  /* all members there have; small messages follow */
   CROSS_SMALL, /* more small messages */
   CROSS_CHUNK, /* a piece of a chunk of large messages */
-  CROSS_TAKEN, /* a chunk has been taken; of no call */
+  CROSS_TAKEN, /* a chunk has been taken; of no call. What follows are the
+                  numbers of the records whose offers did not hold */
   CROSS_END,   /* nothing else will come */
 };
 
@@ -46,8 +49,10 @@ struct coll_remote_record {
   uint64_t position;   /* of the piece in the packed message */
   uint64_t n;          /* bytes of the piece that follow, padded to 8 */
   uint64_t total;      /* bytes of the message */
+  uint64_t offered;    /* no: an offer of them follows */
 };
-enum { EVERYBODY = -1 };
+enum { EVERYBODY = -1, NOBODY = -2 /* it is sent again */ };
+enum { COLL_REMOTE_PIECES = 512 }; /* records in a chunk, at most */
 
 /* A small message that came, until its receiver runs. */
 struct coll_remote_mail {
@@ -136,7 +141,10 @@ void coll_remote_out_sender(struct coll_remote_slot *s,
 void coll_remote_out_ready(struct coll_remote_slot *s, int peer);
 /* All members here have made the call: tells the process. Without the lock. */
 void coll_remote_out_open(struct coll_remote_slot *s);
-void coll_remote_out_taken(int process);
+/* A chunk was taken there. kept: with offers, the n numbers of records of which
+   did not hold. Without the lock. */
+void coll_remote_out_taken(int process, uint64_t kept, const uint16_t *failed,
+                           size_t n);
 struct coll_remote_wire coll_remote_wire(const struct coll *coll,
                                          enum coll_remote_what what);
 uint64_t coll_remote_key(uint64_t team, uint64_t number);
@@ -164,6 +172,10 @@ void coll_remote_check_over(struct coll_remote_slot *s);
 
 static inline size_t coll_remote_padded(size_t n) {
   return (n + 7) & ~(size_t)7;
+}
+/* Bytes that follow the record. */
+static inline size_t coll_remote_body(const struct coll_remote_record *r) {
+  return r->offered ? sizeof(struct neighbour_offer) : coll_remote_padded(r->n);
 }
 
 #endif

@@ -1,9 +1,30 @@
 #include "mpi/coll/move/coll_stage.h"
 
 #include "base/need.h"
+#include "context/residency/residency.h"
 #include "mpi/coll/move/coll_deliver.h"
+#include "mpi/coll/move/coll_remote_state.h"
+#include "net/neighbour.h"
 #include "report/trace.h"
 #include "vp/run_queue.h"
+
+/* Will another process read the message to q where it is? Then a copy would
+   only take time. Not where contexts are moved: the copy lets this one go. */
+static bool is_read_there(const struct coll *coll, int q, size_t n) {
+  return n > COLL_REMOTE_SMALL && neighbour(coll->team->proc[q]) &&
+         !contexts_crowded();
+}
+
+static bool is_read_anywhere(const struct coll *coll, const struct coll_side *s,
+                             size_t n) {
+  struct layout_span m;
+  for (int q = coll_side_first(s); q <= coll_side_last(s); q++) {
+    if (is_read_there(coll, q, n) && coll_side_span(s, q, &m)) {
+      return true;
+    }
+  }
+  return false;
+}
 
 /* Any peer to which the single message of SIDE_ONE goes, but the VP itself. */
 static bool one_message(const struct coll_part *p, struct layout_span *m) {
@@ -16,16 +37,18 @@ static bool one_message(const struct coll_part *p, struct layout_span *m) {
   return false;
 }
 
-static size_t stage_size_one(struct coll_part *p, struct layout_span *m,
-                             size_t small) {
-  if (!one_message(p, m) || span_size(m) > small) {
+static size_t stage_size_one(const struct coll *coll, struct coll_part *p,
+                             struct layout_span *m, size_t small) {
+  if (!one_message(p, m) || span_size(m) > small ||
+      is_read_anywhere(coll, &p->send, span_size(m))) {
     return 0;
   }
   p->stage_at = need_zalloc(1, sizeof(size_t), "message offsets");
   return span_size(m);
 }
 
-static size_t stage_size_each(struct coll_part *p, size_t small) {
+static size_t stage_size_each(const struct coll *coll, struct coll_part *p,
+                              size_t small) {
   struct layout_span m;
   size_t total = 0;
   const struct coll_side *s = &p->send;
@@ -33,7 +56,8 @@ static size_t stage_size_each(struct coll_part *p, size_t small) {
   for (int rank = 0; rank < s->n; rank++) {
     const int q = s->first + rank;
     p->stage_at[rank] = NOT_STAGED;
-    if (q != p->peer && coll_side_span(s, q, &m) && span_size(&m) <= small) {
+    if (q != p->peer && coll_side_span(s, q, &m) && span_size(&m) <= small &&
+        !is_read_there(coll, q, span_size(&m))) {
       p->stage_at[rank] = total;
       total += span_size(&m);
     }
@@ -60,8 +84,8 @@ void coll_stage(struct coll *coll, struct coll_part *p) {
   const bool single = p->send.shape == SIDE_ONE;
   const size_t small = coll_small(vps.plan.v_local, single ? 1 : p->send.n);
   const size_t total = p->send.shape == SIDE_NONE ? 0
-                       : single ? stage_size_one(p, &one, small)
-                                : stage_size_each(p, small);
+                       : single ? stage_size_one(coll, p, &one, small)
+                                : stage_size_each(coll, p, small);
   if (!total) {
     return;
   }
