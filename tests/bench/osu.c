@@ -1,21 +1,25 @@
 /* Latency, bandwidth and rate of messages, in the manner of the OSU
    micro-benchmarks: RESULT lines, one per test and length.
 
-     osu [latency|bandwidth|rate|bcast|allreduce|alltoall] [seconds]
+     osu [latency|bandwidth|rate|exchange|put|get|bcast|allreduce|alltoall]
+         [seconds]
 
    latency: half a round trip between ranks 0 and 1; bandwidth: 64 messages at a
-   time from 0 to 1; rate: all ranks in pairs, 64 messages at a time. */
+   time from 0 to 1; rate: all ranks in pairs, 64 messages at a time; exchange:
+   ranks 0 and 1, MPI_Sendrecv; put, get: rank 0 to and from the window of 1, 8
+   accesses and a flush. */
 #include <mpi.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { WINDOW = 64, MOST = 1 << 20 };
+enum { WINDOW = 64, ACCESSES = 8, MOST = 8 << 20 };
 
 static int rank, size;
 static double seconds = 0.3;
 static char *in, *out;
+static MPI_Win win;
 
 typedef void step_fn(int n);
 
@@ -63,6 +67,27 @@ static void pairs(int n) {
   }
 }
 
+static void exchange(int n) {
+  if (rank < 2) {
+    MPI_Sendrecv(out, n, MPI_CHAR, 1 - rank, 4, in, n, MPI_CHAR, 1 - rank, 4,
+                 MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+  }
+}
+
+static void put(int n) {
+  for (int i = 0; i < ACCESSES && rank == 0; i++) {
+    MPI_Put(out, n, MPI_CHAR, 1, 0, n, MPI_CHAR, win);
+  }
+  MPI_Win_flush_all(win);
+}
+
+static void get(int n) {
+  for (int i = 0; i < ACCESSES && rank == 0; i++) {
+    MPI_Get(in, n, MPI_CHAR, 1, 0, n, MPI_CHAR, win);
+  }
+  MPI_Win_flush_all(win);
+}
+
 static void bcast(int n) {
   MPI_Bcast(in, n, MPI_CHAR, 0, MPI_COMM_WORLD);
 }
@@ -95,7 +120,7 @@ static double measure(step_fn *step, int n) {
 }
 
 static void run(const char *name, step_fn *step, double per_step) {
-  static const int lengths[] = {8, 1024, 8192, 65536, 1 << 20};
+  static const int lengths[] = {8, 1024, 8192, 65536, 1 << 20, MOST};
   for (size_t i = 0; i < sizeof(lengths) / sizeof(*lengths); i++) {
     const int n = lengths[i];
     const double t = measure(step, n);
@@ -106,6 +131,15 @@ static void run(const char *name, step_fn *step, double per_step) {
              per_step / t);
     }
   }
+}
+
+/* All have a window, of which rank 0 may access any. */
+static void run_window(const char *name, step_fn *step) {
+  MPI_Win_create(in, MOST, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &win);
+  MPI_Win_lock_all(0, win);
+  run(name, step, ACCESSES);
+  MPI_Win_unlock_all(win);
+  MPI_Win_free(&win);
 }
 
 int main(int argc, char **argv) {
@@ -124,6 +158,12 @@ int main(int argc, char **argv) {
     run(test, stream, WINDOW);
   } else if (!strcmp(test, "rate")) {
     run(test, pairs, (double)WINDOW * (size / 2));
+  } else if (!strcmp(test, "exchange")) {
+    run(test, exchange, 1);
+  } else if (!strcmp(test, "put")) {
+    run_window(test, put);
+  } else if (!strcmp(test, "get")) {
+    run_window(test, get);
   } else if (!strcmp(test, "bcast")) {
     run(test, bcast, 1);
   } else if (!strcmp(test, "allreduce")) {

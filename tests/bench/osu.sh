@@ -3,13 +3,15 @@
 # pems, on the same cores (osu.c). One RESULT line for each test, number of ranks and
 # length with both times; times=T: pems takes T times as long as that MPI.
 #
-#   TESTS    (latency bandwidth rate)   also bcast allreduce alltoall
+#   TESTS    (latency bandwidth rate)   also exchange put get bcast allreduce alltoall
 #   RANKS    of rate and the collectives (64); others take 2
+#   PROCS    real processes of pems (1)
 #   SECONDS_EACH  for each measurement (0.3)
 #   ROUNDS   of both by turns, the best of which counts (3)
 set -u
 tests=${TESTS:-latency bandwidth rate}
 ranks=${RANKS:-64}
+procs=${PROCS:-1}
 each=${SECONDS_EACH:-0.3}
 rounds=${ROUNDS:-3}
 here=$(dirname "$0")
@@ -38,7 +40,7 @@ best() {
 status=0
 for test in $tests; do
   case $test in
-  latency | bandwidth) n=2 ;;
+  latency | bandwidth | exchange | put | get) n=2 ;;
   *) n=$ranks ;;
   esac
   : >"$work/plain.out"
@@ -48,14 +50,14 @@ for test in $tests; do
     round=$((round + 1))
     "${MPIRUN:-mpirun}" -n "$n" "$work/plain" "$test" "$each" \
       >>"$work/plain.out" || status=1
-    "${PEMSRUN:-pemsrun}" -n "$n" "$work/pems" "$test" "$each" \
+    "${PEMSRUN:-pemsrun}" -n "$n" --pems-procs="$procs" "$work/pems" "$test" "$each" \
       >>"$work/pems.out" || status=1
   done
   best "$work/plain.out" >"$work/plain.best"
   best "$work/pems.out" >"$work/pems.best"
   join "$work/plain.best" "$work/pems.best" |
-    awk -v test="$test" -v n="$n" '{
-      printf "RESULT bench=osu test=%s ranks=%s bytes=%s mpi_us=%s " \
-        "pems_us=%s times=%.2f\n", test, n, $1, $2, $3, $3 / $2 }'
+    awk -v test="$test" -v n="$n" -v p="$procs" '{
+      printf "RESULT bench=osu test=%s ranks=%s procs=%s bytes=%s mpi_us=%s " \
+        "pems_us=%s times=%.2f\n", test, n, p, $1, $2, $3, $3 / $2 }'
 done
 exit $status
