@@ -67,6 +67,11 @@ launcher_apart() {
   esac
 }
 
+# launcher_errors FOLDER: prints what came on standard error, where that has files.
+launcher_errors() {
+  [ ! -d "$1" ] || find "$1" -type f -name stderr -exec cat {} +
+}
+
 # launcher_output FOLDER: prints what came, and removes the folder.
 launcher_output() {
   if [ -d "$1" ]; then

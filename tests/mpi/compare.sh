@@ -220,6 +220,7 @@ compare() {
     >"$work/out" 2>"$work/err" </dev/null
   status=$(launcher_status $?)
   if [ -n "$several" ]; then
+    launcher_errors "$work/outputs" >>"$work/err"
     launcher_output "$work/outputs" >"$work/out"
   fi
   runs=$((runs + 1))
