@@ -221,6 +221,13 @@ static void say_end(const struct launch *l) {
   }
 }
 
+/* Has the job lost a process, a daemon or a host? mpirun may end with 0 even
+   so: one does at times, after its daemon has been killed. */
+static bool broke(const struct monitor *m) {
+  return m->state >= MONITOR_ORPHAN ||
+         (m->state == MONITOR_DIED && !m->parting);
+}
+
 /* That of the program; 2 where there was none. */
 static int status_of(const struct launch *l, int joined) {
   if (WIFSIGNALED(l->status)) {
@@ -253,8 +260,12 @@ int launch(char **argv, const struct launch_job *job) {
     see_to_end(&l);
   }
   monitor_drain(m);
+  if (WIFEXITED(l.status) && l.status) {
+    monitor_explain(m);
+  }
   say_end(&l);
-  const bool lost = m->state == MONITOR_LOST;
+  const bool lost = m->state == MONITOR_LOST ||
+                    (WIFEXITED(l.status) && l.status == 0 && broke(m));
   const int joined = m->joined;
   monitor_close(m, LEFT_MS);
   keeper_end();
