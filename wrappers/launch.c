@@ -167,12 +167,12 @@ static void see_to_end(struct launch *l) {
 
 /* --- after the end --- */
 
-/* mpirun's exit status then. */
+/* The exit status then, whatever the command's own is. */
 enum { TIMED_OUT = 110 };
 
 static bool timed_out(const struct launch *l) {
   return l->job->timeout && WIFEXITED(l->status) &&
-         WEXITSTATUS(l->status) == TIMED_OUT &&
+         WEXITSTATUS(l->status) == launcher.timed_out &&
          monitor_now_ms() - l->began >= l->job->timeout * 1000LL;
 }
 
@@ -221,6 +221,13 @@ static void say_end(const struct launch *l) {
   }
 }
 
+/* Has the job lost a process, a daemon or a host? mpirun may end with 0 even
+   so: one does at times, after its daemon has been killed. */
+static bool broke(const struct monitor *m) {
+  return m->state >= MONITOR_ORPHAN ||
+         (m->state == MONITOR_DIED && !m->parting);
+}
+
 /* That of the program; 2 where there was none. */
 static int status_of(const struct launch *l, int joined) {
   if (WIFSIGNALED(l->status)) {
@@ -228,6 +235,9 @@ static int status_of(const struct launch *l, int joined) {
   }
   if (WEXITSTATUS(l->status) == 0 && l->job->starter && !joined) {
     return MSG_USAGE;
+  }
+  if (timed_out(l)) {
+    return TIMED_OUT;
   }
   if (WEXITSTATUS(l->status) && launcher.status_of_any &&
       l->monitor->status > 0) {
@@ -250,8 +260,12 @@ int launch(char **argv, const struct launch_job *job) {
     see_to_end(&l);
   }
   monitor_drain(m);
+  if (WIFEXITED(l.status) && l.status) {
+    monitor_explain(m);
+  }
   say_end(&l);
-  const bool lost = m->state == MONITOR_LOST;
+  const bool lost = m->state == MONITOR_LOST ||
+                    (WIFEXITED(l.status) && l.status == 0 && broke(m));
   const int joined = m->joined;
   monitor_close(m, LEFT_MS);
   keeper_end();

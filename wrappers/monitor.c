@@ -24,7 +24,7 @@
 #include "base/message.h"
 
 /* Processes may see later than this one why one of them has died. */
-enum { EXPLAIN_MS = 300, TIME_UP_MS = 60000 };
+enum { EXPLAIN_MS = 300, LEFT_MS = 3000, TIME_UP_MS = 60000 };
 
 struct monitor_process {
   int fd;                     /* or -1 */
@@ -200,7 +200,7 @@ void monitor_settle(struct monitor *m) {
   m->say_at = 0;
   if (m->state == MONITOR_LOST) {
     say_lost(m);
-  } else if (m->state == MONITOR_ORPHAN) {
+  } else if (m->state == MONITOR_ORPHAN || m->state == MONITOR_LEFT) {
     say_orphan(&m->processes[m->about].hello);
   } else if (!m->parting) {
     say_died(&m->processes[m->about].hello);
@@ -213,6 +213,9 @@ void monitor_settle(struct monitor *m) {
 static int patience(const struct monitor *m, enum monitor_state state) {
   if (state == MONITOR_LOST) {
     return MONITOR_GATHER_MS;
+  }
+  if (state == MONITOR_LEFT) {
+    return LEFT_MS;
   }
   return m->limit_at && monitor_now_ms() >= m->limit_at ? TIME_UP_MS
                                                         : EXPLAIN_MS;
@@ -406,6 +409,10 @@ static void take(struct monitor *m, struct monitor_process *p, char c) {
     p->ends = true;
     note(m, MONITOR_ORPHAN, p);
     break;
+  case LIFELINE_LEFT:
+    p->ends = true;
+    note(m, MONITOR_LEFT, p);
+    break;
   case LIFELINE_ANSWER:
     p->answers = true;
     p->used = 0;
@@ -537,6 +544,14 @@ static bool any_left(const struct monitor *m) {
     }
   }
   return false;
+}
+
+void monitor_explain(struct monitor *m) {
+  const long long end = monitor_now_ms() + LEFT_MS;
+  while ((m->state == MONITOR_LEFT ? m->say_at : !m->told) && any_left(m) &&
+         monitor_now_ms() < end) {
+    wait_once(m, -1, sooner(-1, end - monitor_now_ms()));
+  }
 }
 
 void monitor_close(struct monitor *m, int ms) {

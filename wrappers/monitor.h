@@ -19,6 +19,7 @@ enum { MONITOR_GATHER_MS = 1500 };
 /* What the monitor has noticed; the later ones explain those before them. */
 enum monitor_state {
   MONITOR_RUNS,
+  MONITOR_LEFT,   /* mpirun has ended, and left processes behind */
   MONITOR_DIED,   /* a process has; mpirun notices that, too */
   MONITOR_ORPHAN, /* mpirun's daemon has, on another host */
   MONITOR_LOST,   /* a host is lost; mpirun would wait for it */
@@ -69,6 +70,9 @@ void monitor_drain(struct monitor *m);
 /* Tells the processes that the job is to take a checkpoint and end. Returns
    false if there is none. */
 bool monitor_leave(struct monitor *m);
+/* mpirun has failed: waits for what processes say of the reason, if nobody has
+   told it yet and some are there. */
+void monitor_explain(struct monitor *m);
 /* Says what there is to say. */
 void monitor_settle(struct monitor *m);
 /* Lets the processes that are there know that the job has ended, and waits

@@ -31,6 +31,8 @@ enum {
   LIFELINE_STATUS = 'S',   /* the next byte is the status that it ends with */
   LIFELINE_ENDED = 'T',    /* mpirun takes it down */
   LIFELINE_ORPHAN = 'O',   /* mpirun's daemon on its host has died */
+  LIFELINE_LEFT = 'M',     /* mpirun itself has ended: of the daemon's death,
+                              perhaps */
   LIFELINE_BYE = 'B',      /* it ends as it should */
   LIFELINE_QUESTION = 'Q', /* to the process: how far is it? */
   LIFELINE_LEAVE = 'L',    /* to the process: the job is to end with a

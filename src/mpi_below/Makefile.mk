@@ -28,14 +28,15 @@ if LAUNCHER_ORTE
 libpemscore_la_SOURCES += src/mpi_below/launcher_orte.c
 endif
 if LAUNCHER_PRRTE
-libpemscore_la_SOURCES += src/mpi_below/launcher_prrte.c
+libpemscore_la_SOURCES += src/mpi_below/launcher_prrte.c \
+  src/mpi_below/pmix_abort.c
 endif
 if LAUNCHER_HYDRA
 libpemscore_la_SOURCES += src/mpi_below/launcher_hydra.c
 endif
 EXTRA_DIST += src/mpi_below/mpi.m4 src/mpi_below/launcher_openmpi.c \
   src/mpi_below/launcher_orte.c src/mpi_below/launcher_prrte.c \
-  src/mpi_below/launcher_hydra.c
+  src/mpi_below/launcher_hydra.c src/mpi_below/pmix_abort.c
 
 UNIT_TESTS += \
   tests/unit/mpi_below/test_flavour \

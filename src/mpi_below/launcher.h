@@ -55,6 +55,8 @@ struct launcher {
   /* All options, so that the program can be told from them; ends with
      name == NULL. */
   const struct launcher_option *options;
+  int timed_out; /* its status after the time that LAUNCHER_TIMEOUT gives;
+                    0: it has no such option */
 };
 
 extern const struct launcher launcher;

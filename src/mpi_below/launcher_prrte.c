@@ -18,6 +18,7 @@ static const char *own_session(void) {
   const char *const last = folder ? strrchr(folder, '/') : NULL;
   return last && (strncmp(last, "/ompi.", 6) == 0 ||
                   strncmp(last, "/prte.", 6) == 0 ||
+                  strncmp(last, "/prted.", 7) == 0 ||
                   strncmp(last, "/dvm.", 5) == 0)
              ? folder
              : NULL;

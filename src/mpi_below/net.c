@@ -27,6 +27,7 @@ static struct {
   pid_t process;      /* to tell a child that the program forked */
   MPI_Win shared;     /* memory of this host's processes, */
   atomic_int *failed; /* where the first to fail leaves a mark, or NULL */
+  atomic_bool aborts; /* the job is being ended */
   int swept;          /* killed jobs whose files were removed at the start */
 } net = {.comm = MPI_COMM_NULL, .size = 1, .host_size = 1};
 
@@ -253,12 +254,19 @@ _Noreturn void net_abort(int status) {
   /* A single process needs no help, and gets no banner. */
   if (!launcher.ends_others && net.comm != MPI_COMM_NULL && net.size > 1 &&
       mine && !watch_lost()) {
+    net.aborts = true;
     real.Abort(net.comm, status);
   }
   if (mine && net.size == 1) {
     keeper_leave();
   }
   msg_quit(status);
+}
+
+void net_await_verdict(void) {
+  if (net.comm != MPI_COMM_NULL && !net.aborts) {
+    watch_await_verdict();
+  }
 }
 
 void net_check(int code) {

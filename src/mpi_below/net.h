@@ -27,6 +27,10 @@ void net_host_split(int color, int *rank, int *size);
 /* Ends the job with one line if `code`, which a call of the real MPI returned,
    is an error. */
 void net_check(int code);
+/* The real MPI is about to end the job because the network has failed it:
+   pemsrun may know why, and ends the job then. Returns if it knows nothing, and
+   at once where this process ends the job anyway. */
+void net_await_verdict(void);
 int net_thread_level(void); /* what the real MPI gives threads */
 
 /* True for the first process of this host that asks: the one to tell why the

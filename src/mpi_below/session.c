@@ -17,11 +17,12 @@ static bool starts_with(const char *name, const char *const *starts) {
   return *starts;
 }
 
-static const char *const tops[] = {"/ompi.", "/prte.", NULL};
+static const char *const tops[] = {"/ompi.", "/prte.", "/prted.", NULL};
 
 static bool is_of_mpirun(const char *last) {
-  return starts_with(last, tops) && last[6] &&
-         last[6 + strspn(last + 6, "0123456789")] == '\0';
+  const char *const number =
+      starts_with(last, tops) ? strchr(last, '.') + 1 : "";
+  return *number && number[strspn(number, "0123456789")] == '\0';
 }
 
 void session_remove(const char *directory) {

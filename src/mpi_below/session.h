@@ -6,8 +6,8 @@
 
 /* Removes a job's directory .../ompi.HOST.UID/jf.N, .../pid.N or .../dvm.N with
    all that is in it, and that above it if no other job has one there; or
-   .../ompi.PID (of Open MPI 5; early versions of it say prte for ompi). Does
-   nothing to a path that does not end so. */
+   .../ompi.PID (of Open MPI 5; early versions of it say prte for ompi), of its
+   daemon .../prted.PID. Does nothing to a path that does not end so. */
 void session_remove(const char *directory);
 
 /* Removes this host's shared memory of the job of number `job` that no process

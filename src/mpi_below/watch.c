@@ -44,6 +44,7 @@ static struct {
   pid_t process; /* this one: a child that the program forks is not watched */
   pid_t first;   /* its parent when it began */
   pid_t parent;  /* mpirun or its daemon on this host */
+  bool daemon;   /* the latter */
   int parent_fd; /* readable when it has ended; -1: the kernel is too old */
   int stop;      /* an eventfd: the thread is to end */
   atomic_int line_fd; /* the connection, or -1 */
@@ -185,14 +186,10 @@ static int descriptor_of(pid_t pid) {
   return fd < 0 && errno == ESRCH ? eventfd(1, EFD_CLOEXEC) : fd;
 }
 
-static bool parent_is_daemon(void) {
-  return is_named(watch.parent, launcher.daemon);
-}
-
 /* Open MPI's daemon would wait for a quarter of an hour for its host to be
    connected again, with nothing left to do. */
 static void end_daemon(void) {
-  if (!parent_is_daemon()) {
+  if (!watch.daemon) {
     return;
   }
   kill(watch.parent, SIGTERM);
@@ -296,7 +293,7 @@ static void *run(void *arg) {
   enum event e;
   while ((e = wait_for(fd, POLLIN, -1)) != STOP) {
     if (e == ORPHAN) {
-      tell(LIFELINE_ORPHAN);
+      tell(watch.daemon ? LIFELINE_ORPHAN : LIFELINE_LEFT);
       end_alone();
     }
     hear(fd);
@@ -352,6 +349,7 @@ void watch_start(void) {
   watch.process = getpid();
   watch.parent = find_starter();
   watch.parent_fd = descriptor_of(watch.parent);
+  watch.daemon = is_named(watch.parent, launcher.daemon);
   if (launched) {
     keep_session(&self);
   }

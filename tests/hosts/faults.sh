@@ -40,6 +40,12 @@ kill_on() {
   kill -KILL $(hosts_running "$1" "$2" | head -n 1)
 }
 
+# kill_daemon NODE: PRRTE's is a child of another process of its name, which waits.
+kill_daemon() {
+  # shellcheck disable=SC2046 # a list
+  kill -KILL $(hosts_running "$1" "$launcher_daemon")
+}
+
 died='has died: the job ends'
 for procs in 4 8; do
   with="$procs processes on 4 hosts"
@@ -50,7 +56,7 @@ for procs in 4 8; do
 
   begin "SIGKILL of mpirun's daemon, $with"
   spin --procs=$procs
-  strike kill_on nodeC $launcher_daemon
+  strike kill_daemon nodeC
   ended "$status" "host nodeC: mpirun's process there $died"
   [ "$status" -ne 0 ] || fault "exit status 0"
 

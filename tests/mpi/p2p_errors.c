@@ -7,6 +7,13 @@ static void say(const char *what, int code) {
   printf("rank %d: %s: class %d\n", rank, what, class);
 }
 
+/* Open MPI 5.0 does, where one of several requests is no handle. */
+#if defined OPEN_MPI && OMPI_MAJOR_VERSION >= 5
+static const int plain_crashes = 1;
+#else
+static const int plain_crashes = 0;
+#endif
+
 static int handled;
 static void handler(MPI_Comm *comm, int *code, ...) {
   (void)comm, (void)code;
@@ -53,9 +60,11 @@ int main(int argc, char **argv) {
       MPI_Sendrecv(a, 1, MPI_INT, 0, 0, b, 1, MPI_INT, 0, -8, w, &status));
   say("replace, count",
       MPI_Sendrecv_replace(a, -1, MPI_INT, 0, 0, 0, 0, w, &status));
-  say("waitall", MPI_Waitall(1, &none, &status));
-  say("waitany", MPI_Waitany(1, &none, &index, &status));
-  say("testany", MPI_Testany(1, &none, &index, &flag, &status));
+  if (!plain_crashes) {
+    say("waitall", MPI_Waitall(1, &none, &status));
+    say("waitany", MPI_Waitany(1, &none, &index, &status));
+    say("testany", MPI_Testany(1, &none, &index, &flag, &status));
+  }
   say("waitall, count", MPI_Waitall(-1, &r, &status));
   r = MPI_REQUEST_NULL;
   say("start", MPI_Start(&r));

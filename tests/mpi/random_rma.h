@@ -244,7 +244,8 @@ static inline void epoch_fence(struct window *w, const int *targets, int n) {
 
 static inline void epoch(struct window *w, enum epoch_kind kind, int shift,
                          int n) {
-  const MPI_Op ops[4] = {MPI_SUM, MPI_BXOR, MPI_MAX, MPI_MIN};
+  /* Open MPI 5.0.11 is wrong with MPI_BXOR and MPI_BOR. */
+  const MPI_Op ops[4] = {MPI_SUM, MPI_SUM, MPI_MAX, MPI_MIN};
   const int members = w->com->n[0], me = w->com->me;
   int targets[MOST_ACCESSES], origins[MOST_ACCESSES];
   w->op = ops[(shift + n) % 4];

@@ -78,7 +78,7 @@ static void write_back(int index, const char *name, int scope) {
   if (MPI_T_cvar_handle_alloc(index, NULL, &handle, &n) != MPI_SUCCESS) {
     return;
   }
-  MPI_T_cvar_read(handle, &value);
+  const int readable = MPI_T_cvar_read(handle, &value) == MPI_SUCCESS;
   const int code = MPI_T_cvar_write(handle, &value);
   const int never =
       scope == MPI_T_SCOPE_CONSTANT || scope == MPI_T_SCOPE_READONLY;
@@ -86,7 +86,8 @@ static void write_back(int index, const char *name, int scope) {
     fail("%s: writing it: %d", name, code);
   }
   MPI_T_cvar_read(handle, &again);
-  if (value != again) {
+  /* Open MPI 5 does not read another name of a variable. */
+  if (readable ? value != again : strncmp(name, "btl_vader_", 10) != 0) {
     fail("%s: %d, then %d", name, value, again);
   }
   MPI_T_cvar_handle_free(&handle);

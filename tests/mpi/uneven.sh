@@ -34,7 +34,7 @@ while :; do
     [ "$2" -eq 0 ] || ours="$ours --pems-v=$2" # 0: as the variables say
     shift
     ;;
-  --output-filename | -outfile-pattern) options="$1 $2" && shift ;;
+  --output-filename | --output | -outfile-pattern) options="$1 $2" && shift ;;
   --pems-procs=*) ;;
   --pems-*) ours="$ours $1" ;;
   *) break ;;
@@ -45,11 +45,16 @@ command=
 while read -r variables; do
   command="${command:+$command : }-n 1 env $variables $* $ours"
 done <"$SETTINGS"
-exec ${MPIRUN:-mpirun} $options -bind-to none $command
+exec ${MPIRUN:-mpirun} $options $BIND none $command
 END
 chmod +x "$work/run"
 SETTINGS=$work/settings
-export SETTINGS
+# PRRTE knows long options with two dashes only, Hydra with one.
+case $launcher in
+hydra) BIND=-bind-to ;;
+*) BIND=--bind-to ;;
+esac
+export SETTINGS BIND
 
 # Who shares memory: the ranks of a process.
 cat >"$work/sizes.c" <<'END'

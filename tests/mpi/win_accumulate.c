@@ -18,13 +18,14 @@ struct kind {
 };
 static const char small[] = "abcdefghijm", integer[] = "abcdfhjm",
                   floating[] = "abcdm", complex_[] = "cdm", pair[] = "klm",
-                  bytes[] = "fhjm", logical[] = "egim";
+                  bytes[] = "fhjm", logical[] = "egim", plain_long[] = "abcdm";
 
 /* Only in programs of pems. */
 extern int pems_main(int argc, char **argv, char **envp) __attribute__((weak));
 
 /* Open MPI 4.1 destroys the memory around pairs with gaps, and adds numbers of
-   8 bytes as if they were integers: those come last, and for pems alone. */
+   8 bytes as if they were integers: those come last, and for pems alone. Open
+   MPI 5.0 takes bitwise operations on 8 bytes for others. */
 static int kinds_of(struct kind *k) {
   const struct kind all[] = {
       {MPI_SIGNED_CHAR, "signed char", small},
@@ -57,8 +58,16 @@ static int kinds_of(struct kind *k) {
       {MPI_LONG_INT, "long int", pair},
       {MPI_DOUBLE_INT, "double int", pair},
   };
+  const int n = (int)(sizeof(all) / sizeof(all[0])) - (pems_main ? 0 : ODD);
   memcpy(k, all, sizeof(all));
-  return (int)(sizeof(all) / sizeof(all[0])) - (pems_main ? 0 : ODD);
+  for (int i = 0; i < n && !pems_main; i++) {
+    int size;
+    MPI_Type_size(k[i].type, &size);
+    if (k[i].ops == integer && size == 8) {
+      k[i].ops = plain_long;
+    }
+  }
+  return n;
 }
 
 /* n elements with values that no operation makes invalid or inexact. */
@@ -70,7 +79,8 @@ static void fill(const struct kind *k, char *memory, int n, uint64_t seed) {
     MPI_Type_get_extent(k->type, &lb, &extent);
     char *p = memory + i * extent;
     memset(p, 0, (size_t)extent);
-    if (k->ops == integer || k->ops == small || k->ops == bytes) {
+    if (k->ops == integer || k->ops == plain_long || k->ops == small ||
+        k->ops == bytes) {
       p[0] = (char)v;
     } else if (k->ops == logical) {
       p[0] = v == 1;

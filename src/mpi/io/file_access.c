@@ -103,14 +103,27 @@ static int why_short(const struct file *file, MPI_Count missing) {
              : MPI_ERR_NO_SPACE;
 }
 
-/* The MPI below returns MPI_SUCCESS when a disk is full, with a count that is
-   too small. */
+/* Is it an error of the disk, and none of the call? */
+static bool is_of_disk(int code) {
+  int class = MPI_SUCCESS;
+  real.Error_class(code, &class);
+  return class == MPI_ERR_OTHER || class == MPI_ERR_IO ||
+         class == MPI_ERR_UNKNOWN || class == MPI_ERR_INTERN;
+}
+
+/* When a disk is full, one MPI below returns MPI_SUCCESS with a count that is
+   too small, another MPI_ERR_OTHER. */
 static int check_written(struct file *file, const struct file_transfer *a,
-                         const MPI_Status *status) {
+                         int code, const MPI_Status *status) {
   MPI_Count moved = 0;
   const MPI_Count all = least_bytes(file, a);
-  real.Get_elements_x(status, MPI_BYTE, &moved);
-  if (moved >= all) {
+  if (code && !is_of_disk(code)) {
+    return code;
+  }
+  if (!code) {
+    real.Get_elements_x(status, MPI_BYTE, &moved);
+  }
+  if (!code && moved >= all) {
     return MPI_SUCCESS;
   }
   file->lost = why_short(file, all - moved);
@@ -142,8 +155,8 @@ int file_access(struct file *file, const struct file_transfer *a,
     open_buffer(a);
   }
   int code = call_real(file, a, status);
-  if (!code && a->writing) {
-    code = check_written(file, a, status);
+  if (a->writing) {
+    code = check_written(file, a, code, status);
   }
   trace_enter(vp, before);
   if (file->atomic) {

@@ -416,7 +416,7 @@ static int other_shelf(struct pems_error *error) {
   return failure(error, EXDEV,
                  "checkpoint: %s: not the directory that it is on the first "
                  "host: name one that all hosts share",
-                 all.shelf.dir);
+                 all.wish.dir);
 }
 
 /* Collective: process 0 first, then the others, which must find the same. */
@@ -426,8 +426,9 @@ static int open_same_shelf(struct job_setup *job) {
   net_sum(&owner, 1);
   if (owner && net_rank() != 0) {
     code = open_shelf(job);
-    code = code || shelf_owner(&all.shelf) == owner ? code
-                                                    : other_shelf(&job->error);
+    if (code == ENOENT || (!code && shelf_owner(&all.shelf) != owner)) {
+      code = other_shelf(&job->error);
+    }
   }
   return code;
 }

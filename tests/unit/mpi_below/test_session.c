@@ -77,12 +77,17 @@ START_TEST(test_sessions_of_prrte) {
   make("prte.a.0");
   make("prte.a.0/dvm.3");
   make("ompi.x17");
+  make("prted.18");
+  make("prted.18/1");
+  make("prted.x");
   session_remove(at("ompi.x17"));
+  session_remove(at("prted.x"));
   session_remove(at("ompi.17/1"));
-  ck_assert(exists("ompi.x17") && exists("ompi.17/1"));
+  ck_assert(exists("ompi.x17") && exists("ompi.17/1") && exists("prted.x"));
   session_remove(at("ompi.17"));
+  session_remove(at("prted.18"));
   session_remove(at("prte.a.0/dvm.3"));
-  ck_assert(!exists("ompi.17") && !exists("prte.a.0"));
+  ck_assert(!exists("ompi.17") && !exists("prte.a.0") && !exists("prted.18"));
   ck_assert(exists("ompi.a.0"));
   remove_all();
 }
