@@ -56,6 +56,8 @@ struct context_prediction {
   bool known;             /* `touched` may be read in advance */
   uint8_t history;        /* bits, the last time in the lowest: much more was */
   unsigned age, last_age; /* residences until it is to be measured anew */
+  bool doubted;      /* the last time it was much less: once is not enough */
+  unsigned borrowed; /* residences that went by what is known of others */
   unsigned rest, last_rest; /* residences to pass before the next prediction */
   /* Of residences that were read as a whole: */
   struct ranges dirty; /* what was written: rounded to units, and what more came
@@ -87,6 +89,9 @@ struct context_lazy {
   struct context_predictions predictions;
   struct context_prediction *prediction; /* of where it waited, or NULL: it was
                                             read as a whole, and not watched */
+  struct context_prediction *place; /* of all that it waits for there, or NULL:
+                                       that is the same */
+  struct context_prediction *from;  /* of the two, what is expected by */
   bool predicting;     /* what that says was read in advance this time */
   uint64_t whole;      /* bytes that were read as a whole and watched; or 0 */
   struct ranges quiet; /* of that, what is not expected to be written */
@@ -223,9 +228,9 @@ struct context {
   uintptr_t depth;   /* of its stack where the program called MPI last */
   uint64_t awaits;   /* what its VP will wait for there, as a number; 0: nothing
                         of note */
-  uintptr_t site;    /* where its VP waits, how deep and what for: the same in
-                        all copies of the program, so that one learns from
-                        another */
+  uintptr_t place;   /* where its VP waits and how deep: the same in all copies
+                        of the program, so that one learns from another */
+  uintptr_t site;    /* the same, and what for */
   uint64_t reserved; /* of `need`, bytes of blocks not allocated yet */
   struct segment_link *segments; /* memory that it shares with others; changed
                                     while it is held, or has ended */

@@ -104,11 +104,10 @@ static void count_wait_locked(struct vp *vp, bool asks) {
 
 /* Also where it was called from, as far as the depth of the stack tells, and
    what for: many programs wait in one function for all. */
-static uintptr_t waits_at(struct context *c) {
-  const uint64_t awaits = c->awaits;
+static void note_site(struct context *c) {
+  c->place = image_site(&c->image, self.site) ^ c->depth * 0x9e3779b97f4a7c15u;
+  c->site = c->place ^ c->awaits * 0xbf58476d1ce4e5b9u;
   c->awaits = 0;
-  return image_site(&c->image, self.site) ^ c->depth * 0x9e3779b97f4a7c15u ^
-         awaits * 0xbf58476d1ce4e5b9u;
 }
 
 static void note_wait_locked(struct vp *vp, const char *what, bool asks) {
@@ -117,7 +116,7 @@ static void note_wait_locked(struct vp *vp, const char *what, bool asks) {
   vp->site = self.site;
   vp->waits++;
   if (vp->context) {
-    vp->context->site = waits_at(vp->context);
+    note_site(vp->context);
     helpers_wait(vp);
     context_stack_settle(vp->context);
     context_release(vp->context);

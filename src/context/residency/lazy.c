@@ -4,6 +4,7 @@
 #include "base/message.h"
 #include "base/self.h"
 #include "context/internal.h"
+#include "context/residency/density.h"
 #include "context/residency/prediction.h"
 #include "context/residency/stay.h"
 #include "context/residency/way.h"
@@ -34,6 +35,9 @@ enum {
   /* Of all contexts: others need mappings, too. */
   MOST_PIECES_OF_ALL = 8192,
   SITES = 1024,
+  /* One part in so many of a huge page may be read for nothing, for the sake of
+     the rest: it comes in one piece then, and needs no page to be cleared. */
+  WASTED = 4,
 };
 
 /* How programs touch pages after they have waited at one place: all ranks run
@@ -77,14 +81,14 @@ static bool is_random(const struct context *c) {
 
 /* Is c to be mapped, with `bytes` on disk? */
 static bool map_this_time(struct context *c, uint64_t bytes) {
-  const struct context_prediction *const p = c->lazy.prediction;
+  const struct context_lazy *const z = &c->lazy;
   if (mode != SWAPIN_AUTO) {
     return true;
   }
   if (bytes < LEAST) {
     return false;
   }
-  const bool ready = p->known || !prediction_possible(p);
+  const bool ready = z->from->known || !prediction_possible(z->prediction);
   const bool map = way_choose(c->site, ready);
   stay_begin(c, map, ready, bytes);
   return map;
@@ -126,6 +130,40 @@ static void expect(struct context_lazy *z, const struct ranges *expected,
   }
 }
 
+/* Is most of the huge page at `unit`, which is on disk, expected? */
+static bool is_dense(const struct ranges *expected, const struct range *r,
+                     uintptr_t unit) {
+  const uintptr_t end = unit + HUGE_PAGE;
+  size_t missing = 0;
+  if (unit < r->start || end > r->end) {
+    return false;
+  }
+  for (uintptr_t at = unit; at < end;) {
+    bool known;
+    const size_t n = ranges_piece(expected, at, end, &known);
+    missing += known ? 0 : n;
+    at += n;
+  }
+  return missing <= HUGE_PAGE / WASTED;
+}
+
+/* How much of r from `at` on is expected alike, or comes with that. */
+static size_t expected_piece(const struct context *c, const struct range *r,
+                             uintptr_t at, bool *known) {
+  const struct ranges *const expected = &c->lazy.from->touched;
+  const size_t n = ranges_piece(expected, at, r->end, known);
+  const uintptr_t unit = bits_align_down(at, HUGE_PAGE);
+  const uintptr_t last = bits_align_down(at + n, HUGE_PAGE);
+  if (!density_huge(c)) {
+    return n;
+  }
+  if (is_dense(expected, r, unit)) {
+    *known = true;
+    return unit + HUGE_PAGE - at;
+  }
+  return !*known && last > at && is_dense(expected, r, last) ? last - at : n;
+}
+
 /* The parts of `pages` that are read at once: what was touched before, what is
    protected, and what is too small to be mapped. The rest goes to z->mapped. */
 static void divide(struct context *c, const struct ranges *pages) {
@@ -134,14 +172,12 @@ static void divide(struct context *c, const struct ranges *pages) {
     const struct range *r = &pages->item[i];
     for (uintptr_t at = r->start; at < r->end;) {
       bool known = false, usual;
-      size_t n = z->predicting
-                     ? ranges_piece(&z->prediction->touched, at, r->end, &known)
-                     : r->end - at;
+      size_t n = z->predicting ? expected_piece(c, r, at, &known) : r->end - at;
       n = usual_piece(c, at, n, &usual);
       if (!known && usual && worth_mapping(z, n)) {
         add(&z->mapped, at, at + n);
       } else if (known) {
-        expect(z, &z->prediction->written, at, at + n);
+        expect(z, &z->from->written, at, at + n);
       }
       at += n;
     }
@@ -174,6 +210,15 @@ static void map_piece(const struct context *c, const struct range *m,
   }
 }
 
+/* What is known of where its VP waits. */
+static void look_up(struct context *c) {
+  struct context_lazy *z = &c->lazy;
+  z->place =
+      c->place == c->site ? NULL : prediction_at(&z->predictions, c->place);
+  z->prediction = prediction_at(&z->predictions, c->site);
+  z->from = prediction_choose(z->prediction, z->place);
+}
+
 void lazy_map(struct context *c, struct ranges *pages) {
   struct context_lazy *z = &c->lazy;
   ranges_clear(&z->mapped);
@@ -183,12 +228,12 @@ void lazy_map(struct context *c, struct ranges *pages) {
   if (mode == SWAPIN_EAGER || !store_lazy()) {
     return;
   }
-  z->prediction = prediction_at(&z->predictions, c->site);
+  look_up(c);
   if (!map_this_time(c, ranges_total(pages))) {
     read_all(z, pages);
     return;
   }
-  z->predicting = z->prediction->known && mode != SWAPIN_PAGES;
+  z->predicting = z->from->known && mode != SWAPIN_PAGES;
   divide(c, pages);
   z->pieces = z->mapped.n;
   atomic_fetch_add(&pieces, z->pieces);
@@ -276,9 +321,15 @@ static void learn_site(const struct context_lazy *z) {
 
 /* Decides what to read in advance the next time from what was found. */
 static void learn_touched(struct context_lazy *z) {
+  if (z->predicting && z->from == z->place) {
+    prediction_lent(z->prediction, z->place, &z->found);
+  }
   if (z->predicting) {
-    prediction_used(z->prediction, &z->found);
+    prediction_used(z->from, &z->found);
   } else if (z->mapped_bytes) {
+    if (z->place) {
+      prediction_measured_too(z->place, &z->found);
+    }
     prediction_measured(z->prediction, &z->found);
   }
 }

@@ -166,6 +166,18 @@ void ledger_uncharge_locked(struct context *c, uint64_t less) {
   trace_resident(ledger.used);
 }
 
+void ledger_gave_back(struct context *c, uint64_t left) {
+  ledger_lock();
+  left += c->shared;
+  if (c->charge > left) {
+    const uint64_t less = c->charge - left;
+    ledger.going -= less;
+    ledger_uncharge_locked(c, less);
+    ledger_tell_locked();
+  }
+  ledger_unlock_and_trim();
+}
+
 void ledger_set_idle_locked(struct context *c, uint64_t bytes) {
   ledger_uncharge_locked(c, c->charge - bytes);
   set_idle(c, true);

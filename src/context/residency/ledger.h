@@ -60,6 +60,9 @@ void ledger_note_locked(struct context *c);
 void ledger_set_state_locked(struct context *c, enum context_state state);
 /* Charges c `more` bytes; once it has all that it needs, it is not idle. */
 void ledger_charge_locked(struct context *c, uint64_t more);
+/* c, which is GOING, has given its memory back, but for `left` bytes. Takes the
+   lock. */
+void ledger_gave_back(struct context *c, uint64_t left);
 void ledger_uncharge_locked(struct context *c, uint64_t less);
 /* c needs less than before. */
 void ledger_settle_locked(struct context *c);

@@ -18,8 +18,12 @@ enum {
   MOST_REST = 256,
   /* Written pages in shorter runs are few among others. */
   LONG_RUN = UNIT / 2,
+  /* Residences that go by what is known of a place, until what is waited for
+     there is looked at apart; and which share more says that it differs. */
+  BORROWED = 4,
+  DIFFERS = 4,
   /* Who touches much more so often, of the last eight times, is expected to. */
-  OFTEN = 6,
+  OFTEN = 4,
   /* Whole residences at a place before what is written there is looked at: it
      may be the last one. */
   FIRST_WHOLES = 2,
@@ -134,6 +138,11 @@ void prediction_measured(struct context_prediction *p,
   const bool less = before && f->bytes < p->bytes / 2;
   prediction_unused(p);
   p->known = false;
+  if (possible && less && !p->doubted) {
+    p->doubted = true;
+    return;
+  }
+  p->doubted = false;
   if (possible && !prediction_scattered(f)) {
     p->known = true;
     p->last_age = before && !more && !less
@@ -148,6 +157,27 @@ void prediction_measured(struct context_prediction *p,
     p->last_rest = back_off(p->last_rest, FIRST_REST, MOST_REST);
     p->rest = p->last_rest;
   }
+}
+
+void prediction_measured_too(struct context_prediction *p,
+                             const struct context_found *f) {
+  struct context_found copy = {.bytes = f->bytes};
+  add_all(&copy.touched, &f->touched);
+  add_all(&copy.written, &f->written);
+  prediction_measured(p, &copy);
+  prediction_found_free(&copy);
+}
+
+struct context_prediction *prediction_choose(struct context_prediction *p,
+                                             struct context_prediction *place) {
+  const bool unknown = !p->known && !p->bytes && prediction_possible(p);
+  return unknown && place && place->known && p->borrowed < BORROWED ? place : p;
+}
+
+void prediction_lent(struct context_prediction *p,
+                     const struct context_prediction *place,
+                     const struct context_found *f) {
+  p->borrowed = f->bytes > place->bytes / DIFFERS ? BORROWED : p->borrowed + 1;
 }
 
 void prediction_used(struct context_prediction *p,

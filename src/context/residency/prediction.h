@@ -34,8 +34,21 @@ void prediction_found_free(struct context_found *f);
 /* Nothing was predicted, and *f was touched: kept if it says enough. What *f
    holds afterwards is of no use. */
 void prediction_measured(struct context_prediction *p, struct context_found *f);
+/* The same, and *f is as before. */
+void prediction_measured_too(struct context_prediction *p,
+                             const struct context_found *f);
 /* It was read in advance, and *f touched beside. */
 void prediction_used(struct context_prediction *p,
+                     const struct context_found *f);
+
+/* Where p is not known, what the same place of the program touches whatever it
+   waits for tells more than nothing: which of the two to go by. A few times
+   only, then p is measured; `place` may be NULL. */
+struct context_prediction *prediction_choose(struct context_prediction *p,
+                                             struct context_prediction *place);
+/* p went by `place`, and *f was touched beside. */
+void prediction_lent(struct context_prediction *p,
+                     const struct context_prediction *place,
                      const struct context_found *f);
 
 /* Of a context that is read as a whole: is what is not expected to be written

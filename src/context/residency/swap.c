@@ -10,6 +10,7 @@
 #include "context/residency/density.h"
 #include "context/residency/frames.h"
 #include "context/residency/lazy.h"
+#include "context/residency/ledger.h"
 #include "context/residency/stay.h"
 #include "context/residency/track.h"
 #include "context/stack_part.h"
@@ -367,6 +368,29 @@ static uintptr_t frames_end(const struct context *c) {
   return top - start < HUGE_PAGE ? start : bits_align_up(top, HUGE_PAGE);
 }
 
+/* Others need not wait until what has changed is written: what lies between is
+   given back before, where that is worth mappings of its own. */
+static void give_up_between(struct outgoing *o) {
+  struct context *const c = o->c;
+  const uintptr_t start = (uintptr_t)c->range;
+  const uintptr_t top = bits_align_up((uintptr_t)heap_top(c->heap), PAGE);
+  uint64_t left = top - start + image_parts_len(&c->image) + c->reserved;
+  uintptr_t at = start;
+  for (size_t i = ranges_find(&o->write, start); at < top; i++) {
+    const bool any = i < o->write.n && o->write.item[i].start < top;
+    const uintptr_t stop = any ? o->write.item[i].start : top;
+    if (stop > at && stop - at >= HUGE_PAGE) {
+      if (o->frames > at) {
+        pages_survey(at, bits_min(stop, o->frames), keep_frames, NULL);
+      }
+      map_range(c, (char *)at, stop - at, PROT_NONE);
+      left -= stop - at;
+    }
+    at = any ? o->write.item[i].end : top;
+  }
+  ledger_gave_back(c, left);
+}
+
 static void give_up_memory(struct context *c, uintptr_t frames) {
   const uintptr_t start = (uintptr_t)c->range;
   if (frames > start) {
@@ -420,10 +444,18 @@ static void end_out(struct outgoing *o, uint64_t bytes) {
   trace_move(c->index, true, o->begin, clock_ns(), bytes);
 }
 
+/* What is compressed is made of pages that have not changed, too. */
+static uint64_t write_out(struct outgoing *o) {
+  if (!store_compresses() && !contexts.frozen) {
+    give_up_between(o);
+  }
+  return store_swap_out(o->c, &o->write, &o->keep);
+}
+
 void context_swap_out(struct context *c) {
   struct outgoing o = {.c = c};
   begin_out(&o);
-  end_out(&o, store_swap_out(c, &o.write, &o.keep));
+  end_out(&o, write_out(&o));
 }
 
 /* The locks of several contexts are taken by their addresses. */
@@ -462,8 +494,7 @@ void contexts_swap_out(struct context **c, int n, char *buffer) {
   }
   guard(m, n);
   for (int i = 0; i < n; i++) {
-    end_out(&o[i], m[i].done ? crate_bytes(c[i])
-                             : store_swap_out(c[i], &o[i].write, &o[i].keep));
+    end_out(&o[i], m[i].done ? crate_bytes(c[i]) : write_out(&o[i]));
   }
 }
 

@@ -6,8 +6,10 @@
 #include "base/counters.h"
 #include "check_main.h"
 #include "context/calls/allocate.h"
+#include "context/residency/density.h"
 #include "context/residency/residency.h"
 #include "context/residency/track.h"
+#include "os/bits.h"
 #include "os/pages.h"
 
 /* Too little to be kept in memory because little of it is used. */
@@ -15,13 +17,14 @@ enum { SIZE = 3 << 19, MU = 1 << 21, STEP = 100 << 10 };
 
 static char *block[2];
 
-/* Two contexts of which one fits, full of 1. */
-static void make_two(enum option_swapin swapin, enum option_track track) {
+/* Two contexts of which one fits, with `size` bytes of 1. */
+static void make(enum option_swapin swapin, enum option_track track, size_t mu,
+                 size_t size) {
   const struct disks_options on = {.dirs = dir, .io = "unix"};
-  ck_assert_msg(disks_open(&disks, &on, 2, MU, &error) == 0, "%s", error.text);
+  ck_assert_msg(disks_open(&disks, &on, 2, mu, &error) == 0, "%s", error.text);
   const struct contexts_options o = {.n = 2,
-                                     .mu = MU,
-                                     .resident = MU,
+                                     .mu = mu,
+                                     .resident = mu,
                                      .disks = disks,
                                      .bounce_count = 2,
                                      .bounce_bytes = 128 * KIB,
@@ -32,11 +35,15 @@ static void make_two(enum option_swapin swapin, enum option_track track) {
   for (int i = 0; i < 2; i++) {
     ck_assert_msg(adopt(i) == 0, "%s", error.text);
     context_acquire(context_get(i));
-    block[i] = context_alloc(context_get(i), SIZE, 4096);
+    block[i] = context_alloc(context_get(i), size, 4096);
     ck_assert_ptr_nonnull(block[i]);
-    memset(block[i], 1, SIZE);
+    memset(block[i], 1, size);
     context_release(context_get(i));
   }
+}
+
+static void make_two(enum option_swapin swapin, enum option_track track) {
+  make(swapin, track, MU, SIZE);
 }
 
 /* Context 0 comes, and goes when 1 does. */
@@ -119,6 +126,42 @@ START_TEST(half_that_stays_unwritten_is_not_written_again) {
 }
 END_TEST
 
+/* Context 0 comes, touches n bytes of a huge page, but for some in the middle
+   of them, and goes: bytes read when it comes. */
+static uint64_t touch_huge(size_t n) {
+  enum { GAP = 512 << 10 };
+  char *const page =
+      (char *)bits_align_up((uintptr_t)block[0], HUGE_PAGE) + HUGE_PAGE;
+  volatile char sum = 0;
+  const uint64_t before = counter_get(swap_in);
+  context_acquire(context_get(0));
+  const uint64_t came = counter_get(swap_in) - before;
+  for (size_t at = 0; at < n; at += PAGE) {
+    sum += at < n / 2 - GAP / 2 || at >= n / 2 + GAP / 2 ? page[at] : 0;
+  }
+  context_release(context_get(0));
+  context_acquire(context_get(1));
+  context_release(context_get(1));
+  return came;
+}
+
+/* Where most of a huge page is expected, it is read as a whole. */
+START_TEST(huge_pages_come_whole) {
+  enum { BIG = 48 << 20 };
+  make(SWAPIN_LAZY, TRACK_OFF, BIG, BIG - MIB);
+  ck_assert(density_huge(context_get(0)));
+  touch_huge(HUGE_PAGE / 2);
+  const uint64_t half = touch_huge(HUGE_PAGE / 2);
+  ck_assert_uint_lt(half, HUGE_PAGE);
+  uint64_t most = 0;
+  for (int i = 0; i < 10; i++) { /* more and more is expected */
+    most = bits_max(most, touch_huge(HUGE_PAGE));
+  }
+  ck_assert_uint_ge(most, HUGE_PAGE);
+  ck_assert_uint_lt(most, HUGE_PAGE + HUGE_PAGE / 4);
+}
+END_TEST
+
 int main(void) {
   Suite *const s = suite_create("lazy");
   TCase *const t = tcase_create("lazy");
@@ -128,6 +171,7 @@ int main(void) {
   tcase_add_test(t, whole_contexts_are_more);
   tcase_add_test(t, who_was_read_is_told_once);
   tcase_add_test(t, half_that_stays_unwritten_is_not_written_again);
+  tcase_add_test(t, huge_pages_come_whole);
   suite_add_tcase(s, t);
   return check_run(s);
 }

@@ -37,6 +37,23 @@ START_TEST(charges_add_up) {
 }
 END_TEST
 
+START_TEST(who_goes_gives_back_what_it_can) {
+  ledger_charge_locked(&c, 80);
+  c.shared = 10;
+  ledger_leave_locked(&c);
+  ledger_unlock();
+  ledger_gave_back(&c, 20);
+  ledger_gave_back(&c, 40); /* it has that no more */
+  ledger_lock();
+  ck_assert_uint_eq(c.charge, 30);
+  ck_assert_uint_eq(ledger.used, 30);
+  ck_assert_uint_eq(ledger.going, 30);
+  ledger_gone_locked(&c);
+  ck_assert_uint_eq(ledger.used, 0);
+  ck_assert_uint_eq(ledger.going, 0);
+}
+END_TEST
+
 /* What is shared comes on top of what a context may need. */
 START_TEST(what_is_shared_passes_to_another) {
   struct context other = {.state = CONTEXT_GOING, .need = 20, .shared = 30};
@@ -142,6 +159,7 @@ int main(void) {
   TCase *const t = tcase_create("charges");
   tcase_add_checked_fixture(t, begin, end);
   tcase_add_test(t, charges_add_up);
+  tcase_add_test(t, who_goes_gives_back_what_it_can);
   tcase_add_test(t, what_is_shared_passes_to_another);
   tcase_add_test(t, who_is_idle_is_not_ready);
   tcase_add_test(t, busy_ones_are_counted_once);

@@ -76,6 +76,7 @@ START_TEST(it_is_measured_more_seldom_while_it_stays) {
   measure(1, 90);
   ck_assert_int_eq(lasts(p), 64);
   measure(1, 30);
+  measure(1, 30);
   ck_assert_int_eq(lasts(p), 16);
   for (int i = 0; i < 10; i++) {
     measure(1, 30);
@@ -117,7 +118,7 @@ END_TEST
 
 START_TEST(who_mostly_touches_much_reads_it) {
   struct context_prediction *const p = measure(1, 4);
-  for (int i = 0; i < 6; i++) {
+  for (int i = 0; i < 4; i++) {
     ck_assert_uint_eq(p->bytes, 4 * PREDICTION_UNIT);
     find(10, 40);
     prediction_used(p, &found);
@@ -125,6 +126,80 @@ START_TEST(who_mostly_touches_much_reads_it) {
   }
   ck_assert_uint_eq(p->bytes, 44 * PREDICTION_UNIT);
   ck_assert_uint_eq(ranges_total(&p->touched), 44 * PREDICTION_UNIT);
+}
+END_TEST
+
+START_TEST(much_less_once_is_doubted) {
+  struct context_prediction *const p = measure(1, 40);
+  for (int i = 0; i < 3; i++) {
+    measure(1, 4);
+    ck_assert(!p->known);
+    ck_assert_uint_eq(p->bytes, 40 * PREDICTION_UNIT);
+    measure(1, 40);
+    ck_assert(p->known);
+  }
+  measure(1, 4);
+  measure(1, 4);
+  ck_assert(p->known);
+  ck_assert_uint_eq(p->bytes, 4 * PREDICTION_UNIT);
+}
+END_TEST
+
+/* Of n residences at places of their own that all touch 40 units where one call
+   is, how many have something to go by? */
+static int go_by(int n, uintptr_t first) {
+  struct context_prediction *const place = prediction_at(&all, 1);
+  int lent = 0;
+  for (uintptr_t site = first; site < first + (uintptr_t)n; site++) {
+    struct context_prediction *const p = prediction_at(&all, site);
+    if (prediction_choose(p, place)->known) {
+      prediction_forget(&found);
+      prediction_lent(p, place, &found);
+      prediction_used(place, &found);
+      lent++;
+    } else {
+      find(1, 40);
+      prediction_measured_too(place, &found);
+      prediction_measured(p, &found);
+    }
+  }
+  return lent;
+}
+
+START_TEST(who_is_not_known_goes_by_the_place) {
+  ck_assert_int_eq(go_by(10, 2), 9);
+  ck_assert_uint_eq(prediction_at(&all, 1)->bytes, 40 * PREDICTION_UNIT);
+  ck_assert_uint_eq(prediction_at(&all, 2)->bytes, 40 * PREDICTION_UNIT);
+  ck_assert(!prediction_at(&all, 3)->known);
+  ck_assert_int_ge(go_by(30, 12), 27); /* the place is measured again, too */
+}
+END_TEST
+
+START_TEST(who_comes_again_is_measured_apart) {
+  struct context_prediction *const place = measure(1, 40);
+  struct context_prediction *const p = prediction_at(&all, 2);
+  int lent = 0;
+  for (; prediction_choose(p, place) == place && lent < 100; lent++) {
+    prediction_forget(&found);
+    prediction_lent(p, place, &found);
+  }
+  ck_assert_int_ge(lent, 2);
+  ck_assert_int_lt(lent, 100);
+  measure(2, 8);
+  ck_assert_ptr_eq(prediction_choose(p, place), p);
+  lasts(p);
+  ck_assert_ptr_eq(prediction_choose(p, place), p); /* old, but its own */
+}
+END_TEST
+
+START_TEST(who_differs_is_measured_at_once) {
+  struct context_prediction *const place = measure(1, 40);
+  struct context_prediction *const p = prediction_at(&all, 2);
+  ck_assert_ptr_eq(prediction_choose(p, place), place);
+  find(100, 30);
+  prediction_lent(p, place, &found);
+  ck_assert_ptr_eq(prediction_choose(p, place), p);
+  ck_assert_ptr_eq(prediction_choose(p, NULL), p);
 }
 END_TEST
 
@@ -236,6 +311,10 @@ int main(void) {
   tcase_add_test(t, what_else_was_touched_is_expected_too);
   tcase_add_test(t, the_little_that_is_always_touched_is_read);
   tcase_add_test(t, who_mostly_touches_much_reads_it);
+  tcase_add_test(t, much_less_once_is_doubted);
+  tcase_add_test(t, who_is_not_known_goes_by_the_place);
+  tcase_add_test(t, who_comes_again_is_measured_apart);
+  tcase_add_test(t, who_differs_is_measured_at_once);
   tcase_add_test(t, scattered_pages_are_not_predicted);
   tcase_add_test(t, long_runs_that_are_written_are_told);
   tcase_add_test(t, what_stays_unwritten_is_watched);

@@ -216,6 +216,43 @@ START_TEST(crates_are_used_again) {
 }
 END_TEST
 
+/* Of 6 MiB three pages are to be written: the rest does not wait for that. */
+START_TEST(what_need_not_be_written_is_given_back) {
+  enum { ALL = 6 << 20 };
+  static const size_t used[] = {0, 3 << 20, ALL - PAGE};
+  start(PAGE);
+  struct context *c = context_get(1);
+  context_acquire(c);
+  char *const all = context_alloc(c, ALL, PAGE);
+  for (int i = 0; i < 3; i++) {
+    memset(all + used[i], '1' + i, PAGE);
+  }
+  context_release(c);
+  const uint64_t before = contexts_resident_bytes(), charge = c->charge;
+  ck_assert_uint_gt(charge, ALL);
+  ledger_lock();
+  ledger_leave_locked(c);
+  ledger_unlock();
+  contexts_swap_out(&c, 1, NULL);
+  ck_assert_int_eq(c->state, CONTEXT_GOING);
+  ck_assert_uint_lt(c->charge, ALL / 2);
+  ck_assert_uint_eq(ledger.going, c->charge);
+  ck_assert_uint_eq(contexts_resident_bytes(), before - charge + c->charge);
+  residency_went(&c, 1);
+  ck_assert_uint_eq(contexts_resident_bytes(), before - charge);
+  ck_assert(!accessible(all + ALL / 2) && !accessible(all));
+  context_acquire(c);
+  expect(1, 0, PAGE, 'B');
+  for (int i = 0; i < 3; i++) {
+    ck_assert_int_eq(all[used[i]], '1' + i);
+    ck_assert_int_eq(all[used[i] + PAGE - 1], '1' + i);
+  }
+  ck_assert_int_eq(all[ALL / 4], 0);
+  context_release(c);
+  end();
+}
+END_TEST
+
 int main(void) {
   Suite *const s = suite_create("swap");
   TCase *const t = tcase_create("swap");
@@ -224,6 +261,7 @@ int main(void) {
   tcase_add_test(t, those_of_many_pages_go_alone);
   tcase_add_test(t, small_ones_come_behind_large_ones);
   tcase_add_test(t, crates_are_used_again);
+  tcase_add_test(t, what_need_not_be_written_is_given_back);
   suite_add_tcase(s, t);
   return check_run(s);
 }
