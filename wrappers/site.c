@@ -12,11 +12,8 @@
 #include "disk/choice.h"
 #include "disk/contexts/dirs.h"
 #include "disk/contexts/disk.h"
+#include "mpi_below/launcher.h"
 #include "report/trace.h"
-
-/* What a process of a job has in memory before its ranks: 12 to 15 MiB were
-   measured on Debian 12, with 1 to 4 processes. */
-#define BASE_RSS (UINT64_C(15) << 20)
 
 const struct driver *site_driver(const struct options *o) {
   const char *args;
@@ -99,7 +96,8 @@ struct plan_site site_here(const struct options *o, const struct machine *m) {
       .nprocs_host = nprocs,
       .disk_free = free_space(o, m, v_local),
       .on_disk = site_driver(o) && site_driver(o)->map,
-      .base_rss = BASE_RSS + (o->report ? trace_memory(v_local) : 0),
+      .base_rss = ((uint64_t)launcher.process_mib << 20) +
+                  (o->report ? trace_memory(v_local) : 0),
   };
 }
 

@@ -162,6 +162,7 @@ const struct launcher launcher = {
     .folder_option = "tmpdir_base",
     .starters = starters,
     .daemon = PEMS_OMPI_DAEMON,
+    .process_mib = 15,
     .options = options,
 };
 
