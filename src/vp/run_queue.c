@@ -111,6 +111,15 @@ static uintptr_t waits_at(struct context *c) {
          awaits * 0xbf58476d1ce4e5b9u;
 }
 
+/* Another thread that is about to come in stays awake till it has the lock. */
+static void release(struct vp *vp) {
+  if (atomic_load(&vp->entering)) {
+    context_release_awake(vp->context);
+  } else {
+    context_release(vp->context);
+  }
+}
+
 static void note_wait_locked(struct vp *vp, const char *what, bool asks) {
   count_wait_locked(vp, asks);
   vp->waits_in = what;
@@ -120,7 +129,7 @@ static void note_wait_locked(struct vp *vp, const char *what, bool asks) {
     vp->context->site = waits_at(vp->context);
     helpers_wait(vp);
     context_stack_settle(vp->context);
-    context_release(vp->context);
+    release(vp);
   }
 }
 
@@ -201,7 +210,7 @@ void run_queue_thread_leave(struct vp *vp) {
     trace_enter(vp->index, TRACE_OTHERS);
     if (vp->context) {
       helpers_none_waits(vp);
-      context_release(vp->context);
+      context_release_awake(vp->context);
     }
     dispatch_pass_on_locked(vp, VP_BLOCKED);
   }
