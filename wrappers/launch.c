@@ -167,12 +167,12 @@ static void see_to_end(struct launch *l) {
 
 /* --- after the end --- */
 
-/* mpirun's exit status then. */
+/* The exit status then, whatever the command's own is. */
 enum { TIMED_OUT = 110 };
 
 static bool timed_out(const struct launch *l) {
   return l->job->timeout && WIFEXITED(l->status) &&
-         WEXITSTATUS(l->status) == TIMED_OUT &&
+         WEXITSTATUS(l->status) == launcher.timed_out &&
          monitor_now_ms() - l->began >= l->job->timeout * 1000LL;
 }
 
@@ -228,6 +228,9 @@ static int status_of(const struct launch *l, int joined) {
   }
   if (WEXITSTATUS(l->status) == 0 && l->job->starter && !joined) {
     return MSG_USAGE;
+  }
+  if (timed_out(l)) {
+    return TIMED_OUT;
   }
   if (WEXITSTATUS(l->status) && launcher.status_of_any &&
       l->monitor->status > 0) {

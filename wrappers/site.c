@@ -12,7 +12,7 @@
 #include "disk/choice.h"
 #include "disk/contexts/dirs.h"
 #include "disk/contexts/disk.h"
-#include "mpi_below/launcher.h"
+#include "mpi_below/flavour.h"
 #include "report/trace.h"
 
 const struct driver *site_driver(const struct options *o) {
@@ -96,8 +96,7 @@ struct plan_site site_here(const struct options *o, const struct machine *m) {
       .nprocs_host = nprocs,
       .disk_free = free_space(o, m, v_local),
       .on_disk = site_driver(o) && site_driver(o)->map,
-      .base_rss = ((uint64_t)launcher.process_mib << 20) +
-                  (o->report ? trace_memory(v_local) : 0),
+      .base_rss = flavour_memory() + (o->report ? trace_memory(v_local) : 0),
   };
 }
 

@@ -4,11 +4,14 @@
 #define PEMS_MPI_BELOW_FLAVOUR_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 /* By its mpi.h: "Open MPI 4.1.4". */
 const char *flavour_name(void);
 /* Of the way in which programs see it: "Open MPI's". */
 const char *flavour_abi(void);
+/* Bytes that a process of a job has in memory before its ranks, about. */
+uint64_t flavour_memory(void);
 
 /* pemsrun: lets the processes know (base/lifeline.h). -1: out of memory. */
 int flavour_announce(void);

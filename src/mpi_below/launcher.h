@@ -44,8 +44,6 @@ struct launcher {
                                   NULL: it has none */
   const char *const *starters; /* names of its processes that start the job's */
   const char *daemon;          /* which of those runs on each other host */
-  int process_mib;    /* what a process of a job has in memory before its ranks,
-                         as measured on Debian 12 with 1 to 4 processes */
   bool ends_others;   /* it ends the job when a process ends before its MPI has:
                          nobody need call MPI_Abort */
   bool status_of_any; /* its own status is that of any process, those included
@@ -57,6 +55,8 @@ struct launcher {
   /* All options, so that the program can be told from them; ends with
      name == NULL. */
   const struct launcher_option *options;
+  int timed_out; /* its status after the time that LAUNCHER_TIMEOUT gives;
+                    0: it has no such option */
 };
 
 extern const struct launcher launcher;

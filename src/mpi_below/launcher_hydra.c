@@ -73,7 +73,6 @@ const struct launcher launcher = {
     .host_list = "-hosts",
     .starters = starters,
     .daemon = "hydra_pmi_proxy",
-    .process_mib = 27,
     .ends_others = true,
     .status_of_any = true,
     /* Each is posted twice, for shared memory and for the network, and where

@@ -7,6 +7,9 @@
 #include <stddef.h>
 #include <stdlib.h>
 
+/* PRRTE's is the rest, modulo 256, of a negative code of PMIx. */
+enum { TIMED_OUT_ORTE = 110, TIMED_OUT_PRRTE = 241 };
+
 static const char *const quiet[] = {
     PEMS_MPIRUN_QUIET[0] ? PEMS_MPIRUN_QUIET : NULL, NULL};
 static const char *const oversubscribe[] = {"--oversubscribe", NULL};
@@ -162,8 +165,8 @@ const struct launcher launcher = {
     .folder_option = "tmpdir_base",
     .starters = starters,
     .daemon = PEMS_OMPI_DAEMON,
-    .process_mib = 15,
     .options = options,
+    .timed_out = PEMS_MPIRUN_QUIET[0] ? TIMED_OUT_ORTE : TIMED_OUT_PRRTE,
 };
 
 int launcher_allow_root(void) {

@@ -114,13 +114,15 @@ fault() {
     $*"
 }
 
-# But for that of other MPIs' jobs, which may come and go meanwhile.
+# But for that of other MPIs' jobs, and for folders, in which other tests may work
+# (TESTDIR): both come and go meanwhile.
 case $launcher in
 hydra) shared_by_others='vader_segment.*' ;;
 *) shared_by_others='mpich_shm_*' ;;
 esac
 shared_memory() {
-  find /dev/shm -mindepth 1 ! -name "$shared_by_others" 2>/dev/null | sort
+  find /dev/shm -mindepth 1 -maxdepth 1 ! -type d ! -name "$shared_by_others" \
+    2>/dev/null | sort
 }
 
 # Runs a command in the background, with the terminal's signals as a user's

@@ -45,7 +45,7 @@ PEMS_FUNCTION=_pems_compiler
 export PEMS_FUNCTION
 completes 'pemscc -show' -show -showme:
 completes 'pemscc -showme:l' link libs libdirs
-completes 'pemsfort -showme : inc' incdirs
+completes 'pemscxx -showme : inc' incdirs
 unset PEMS_FUNCTION
 
 # options_of COMMAND...: what --help tells of, word by word.
@@ -59,7 +59,11 @@ options_of() {
     }' | sort -u
 }
 
-commands='pemsrun pemsinfo pemstop pems-sort pemscc pemscxx pemsfort'
+commands='pemsrun pemsinfo pemstop pems-sort pemscc pemscxx'
+# Not every MPI has Fortran.
+if command -v pemsfort >/dev/null; then
+  commands="$commands pemsfort"
+fi
 for command in convert generate info sssp bfs pagerank mst astar; do
   commands="$commands pems-graph:$command"
 done

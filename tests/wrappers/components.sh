@@ -40,12 +40,17 @@ plugin() {
     $(pkg-config --cflags --libs "$2") || exit 1
 }
 
-# For this MPI: Debian has packages for others, too.
+# has NAME PACKAGE: for this MPI. Debian has packages for others, too, and PETSc
+# refuses, when a program is compiled, another release than it was built with.
 has() {
+  pkg-config --exists "$2" 2>/dev/null || return 1
+  echo 'int main(void) { return 0; }' >t.c
   # shellcheck disable=SC2046
-  pkg-config --exists "$1" 2>/dev/null && echo 'int main(void) { return 0; }' >t.c &&
-    $mpicc -o t t.c $(pkg-config --cflags --libs "$1") 2>/dev/null &&
-    limited ${MPIRUN:-mpirun} -n 1 ./t 2>/dev/null
+  $mpicc -o t t.c $(pkg-config --cflags --libs "$2") 2>/dev/null &&
+    limited ${MPIRUN:-mpirun} -n 1 ./t 2>/dev/null || return 1
+  # shellcheck disable=SC2046
+  $mpicc -c -o t.o "$here/components/$1.c" $(pkg-config --cflags "$2") 2>err
+  ! grep '#error' err
 }
 
 case $($mpicc -show 2>/dev/null) in
@@ -53,7 +58,7 @@ case $($mpicc -show 2>/dev/null) in
 *) hdf5=hdf5-mpich petsc=petsc-none ;;
 esac
 
-if has $hdf5; then
+if has hdf5 $hdf5; then
   found=yes
   build hdf5 $hdf5
   plugin filter $hdf5
@@ -62,7 +67,7 @@ if has $hdf5; then
   compare hdf5
   grep -q ' 30 calls of the filter' wanted || fail "HDF5: $(cat wanted)"
 fi
-if has $petsc; then
+if has petsc $petsc; then
   found=yes
   build petsc $petsc
   plugin component $petsc

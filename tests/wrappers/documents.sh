@@ -149,7 +149,12 @@ elif sh "$here/tests/bench/cgroup.sh" 64M true 2>"$work/err"; then
 else
   left $page 'mpicc -O2' "$(cat err)"
 fi
-runs $page 'pemscc -O2 -g' "$small"
+# Other MPIs take more for themselves than Open MPI 4.1, for which the page is.
+case $launcher in
+  orte) room= ;;
+  *) room='s/=128M/=144M/' ;;
+esac
+runs $page 'pemscc -O2 -g' "$small;$room"
 runs $page 'pemsrun -n 64' "$small"
 for report in report report64; do
   [ -s fresh/$report/index.html ] || fail "$page: no $report/index.html"

@@ -22,12 +22,13 @@ shows() {
 }
 
 # What the MPI's own command is given; Hydra gives processes all variables, and takes
-# hosts in their order.
+# hosts in their order. A process on its own needs something with Open MPI 4 only.
 case $launcher in
-hydra) alone='PEMS_V=4' forward='' hosts='-hosts' ;;
+hydra) forward='' hosts='-hosts' alone='PEMS_V=4' ;;
+prrte) forward='-x PEMS_V .*' hosts='--map-by seq --host' alone='PEMS_V=4.*' ;;
 *)
-  alone='PEMS_V=4 .*singleton_isolated=1.*' forward='-x PEMS_V .*'
-  hosts='--map-by seq --host'
+  forward='-x PEMS_V .*' hosts='--map-by seq --host'
+  alone='PEMS_V=4 .*singleton_isolated=1.*'
   ;;
 esac
 

@@ -23,6 +23,15 @@ START_TEST(options_are_found_with_one_dash_or_two) {
 }
 END_TEST
 
+START_TEST(a_time_limit_has_a_status_of_its_own) {
+  bool limits = false;
+  for (const struct launcher_option *o = launcher.options; o->name; o++) {
+    limits = limits || o->use == LAUNCHER_TIMEOUT;
+  }
+  ck_assert_int_eq(launcher.timed_out != 0, limits);
+}
+END_TEST
+
 START_TEST(its_own_arguments_are_options_of_its) {
   const char *const *const lists[] = {launcher.oversubscribe, launcher.unbound,
                                       launcher.yielding, launcher.in_order};
@@ -161,6 +170,7 @@ END_TEST
 
 int main(void) {
   const TTest *const tests[] = {options_are_found_with_one_dash_or_two,
+                                a_time_limit_has_a_status_of_its_own,
                                 its_own_arguments_are_options_of_its,
                                 a_folder_said_by_the_user_is_seen,
                                 what_is_set_is_read_by_it,
