@@ -41,6 +41,7 @@ for test in $tests; do
   latency | bandwidth) n=2 ;;
   *) n=$ranks ;;
   esac
+  launcher_measure "$n"
   : >"$work/plain.out"
   : >"$work/pems.out"
   round=0
