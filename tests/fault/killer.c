@@ -306,6 +306,16 @@ static pid_t start(const struct trial *t) {
   return first;
 }
 
+/* Hydra's mpirun may lose a signal while it starts, of programs without pems,
+   too: a second one ends the job then. */
+static bool was_lost(const struct trial *t, pid_t mpirun) {
+  if (t->signal == SIGKILL || kill(mpirun, SIGTERM) || !await_end(LIMIT)) {
+    return false;
+  }
+  tell(t, "mpirun lost it");
+  return true;
+}
+
 /* What mpirun leaves that is killed before a process of pems knows of it is not
    pems's. */
 static bool try_once(const struct trial *t) {
@@ -313,7 +323,7 @@ static bool try_once(const struct trial *t) {
   const pid_t first = start(t);
   pause_us(t->us);
   kill(find(t, first), t->signal);
-  if (!await_end(LIMIT)) {
+  if (!await_end(LIMIT) && !(has_own && was_lost(t, first))) {
     const bool own_hang = has_own && is_alone(first);
     tell(t, own_hang ? "mpirun hangs" : "PROCESSES LEFT");
     tell_left();
