@@ -20,6 +20,17 @@ export OMPI_ALLOW_RUN_AS_ROOT OMPI_ALLOW_RUN_AS_ROOT_CONFIRM OMPI_MCA_osc \
   PRTE_MCA_rmaps_default_mapping_policy MPIR_CVAR_ENABLE_HEAVY_YIELD \
   MPIR_CVAR_CH4_PROGRESS_THROTTLE
 
+# launcher_measure N: N processes of the MPI are to be measured. MPICH's do not
+# sleep between two looks, then, if each has a core.
+launcher_measure() {
+  if [ "$1" -le "$(nproc)" ]; then
+    unset MPIR_CVAR_ENABLE_HEAVY_YIELD MPIR_CVAR_CH4_PROGRESS_THROTTLE
+  else
+    MPIR_CVAR_ENABLE_HEAVY_YIELD=1 MPIR_CVAR_CH4_PROGRESS_THROTTLE=1
+    export MPIR_CVAR_ENABLE_HEAVY_YIELD MPIR_CVAR_CH4_PROGRESS_THROTTLE
+  fi
+}
+
 # launcher_status STATUS: what a shell would make of a program that ended so:
 # Hydra passes the number of a signal on as it is.
 launcher_status() {

@@ -94,6 +94,9 @@ void pemsrun_command_mpirun(const struct pemsrun_job *j, struct args *command) {
     args_add_all(command, launcher.unbound);
   }
   args_add_all(command, launcher.yielding);
+  if (j->starter) {
+    args_add_all(command, launcher.by_name);
+  }
   forward_variables(j, command);
   place_processes(j, command);
   for (int i = 0; i < j->mpirun.n; i++) {

@@ -164,7 +164,7 @@ static int take_mpirun(struct pemsrun_job *j, char **argv, int i,
     break;
   case LAUNCHER_TAG:
     args_add(&j->pems, "--pems-tag=yes");
-    return 1;
+    return 1 + o->operands;
   case LAUNCHER_WDIR:
     j->wdir = argv[i + 1];
     break;

@@ -45,6 +45,7 @@ UNIT_TESTS += \
   tests/unit/interpose/test_file_mapping \
   tests/unit/interpose/test_keep \
   tests/unit/interpose/test_locale \
+  tests/unit/interpose/test_open \
   tests/unit/interpose/test_stdio \
   tests/unit/interpose/test_sysv \
   tests/unit/interpose/test_thread_shortage \
@@ -71,6 +72,9 @@ tests_unit_interpose_test_stdio_LDFLAGS = -Wl,--wrap=vp_in_job
 tests_unit_interpose_test_locale_SOURCES = \
   tests/unit/interpose/test_locale.c src/interpose/locale.c
 tests_unit_interpose_test_locale_CPPFLAGS = $(AM_CPPFLAGS)
+tests_unit_interpose_test_open_SOURCES = \
+  tests/unit/interpose/test_open.c src/interpose/open.c
+tests_unit_interpose_test_open_CPPFLAGS = $(AM_CPPFLAGS)
 tests_unit_interpose_test_dlfcn_shortage_SOURCES = \
   tests/unit/interpose/test_dlfcn_shortage.c src/interpose/dlfcn.c \
   src/interpose/real.c

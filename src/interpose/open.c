@@ -1,16 +1,21 @@
 /* open, dup and their kin, interposed: the files that programs of jobs with
    checkpoints open get numbers of their own (descriptor.h), and their sockets
-   are known. */
+   are known. Shared memory of the MPI is noted, to be removed. */
 #define _GNU_SOURCE
 #include "interpose/descriptor.h"
 #include "interpose/malloc.h"
 #include "interpose/real.h"
 
 #include "base/self.h"
+#include "mpi_below/keeper.h"
 
 #include <fcntl.h>
+#include <limits.h>
 #include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 
@@ -86,7 +91,11 @@ EXPORT int creat64(const char *path, mode_t mode) {
 
 EXPORT int mkstemp(char *path) {
   INTERPOSE_REAL(mkstemp)
-  return result(real(path), CALLER);
+  const int fd = real(path);
+  if (fd >= 0) {
+    keeper_note_segment(path);
+  }
+  return result(fd, CALLER);
 }
 
 EXPORT int mkstemp64(char *path) {
@@ -102,6 +111,17 @@ EXPORT int mkostemp(char *path, int flags) {
 EXPORT int mkostemp64(char *path, int flags) {
   INTERPOSE_REAL(mkostemp64)
   return result(real(path, flags), CALLER);
+}
+
+/* Not a number of the program's own: such memory is in no checkpoint. */
+EXPORT int shm_open(const char *name, int flags, mode_t mode) {
+  INTERPOSE_REAL(shm_open)
+  char path[PATH_MAX];
+  if (flags & O_CREAT) {
+    snprintf(path, sizeof(path), "/dev/shm/%s", name + strspn(name, "/"));
+    keeper_note_segment(path);
+  }
+  return real(name, flags, mode);
 }
 
 EXPORT int socket(int domain, int type, int protocol) {

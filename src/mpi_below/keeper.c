@@ -87,6 +87,12 @@ void keeper_note_file(const char *path) {
   free(full);
 }
 
+void keeper_note_segment(const char *path) {
+  if (session_is_segment(path)) {
+    note("segment", path);
+  }
+}
+
 /* Where Open MPI's folders of this user and host are. */
 static int top_folder(char path[PATH_MAX]) {
   char host[256] = "";
@@ -126,6 +132,8 @@ static bool is_own(const char *folder) {
 static bool remove_named(const char *kind, const char *rest) {
   if (strcmp(kind, "file") == 0) {
     unlink(rest);
+  } else if (strcmp(kind, "segment") == 0) {
+    session_remove_segment(rest);
   } else if (strcmp(kind, "session") == 0) {
     session_remove(rest);
   } else if (strcmp(kind, "memory") == 0) {

@@ -41,6 +41,10 @@ void keeper_note_file(const char *path);
 void keeper_note_mpirun(pid_t mpirun);
 void keeper_note_memory(unsigned long job);
 
+/* A file that is about to be made, or has just been, if it is shared memory of
+   the MPI: a process that is killed in MPI_Init cannot tell later. */
+void keeper_note_segment(const char *path);
+
 /* What this process executes next has the lock, too; the keeper ends it when
    the process of keeper_make has ended and it has not done so some seconds
    later. */

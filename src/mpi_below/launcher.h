@@ -37,6 +37,8 @@ struct launcher {
   const char *const *unbound;       /* ...let processes use all cores */
   const char *const *yielding;      /* ...let waiting processes yield cores */
   const char *const *in_order;      /* ...take hosts in the order of its list */
+  const char *const *by_name;       /* ...let processes find it that a program
+                                       starts which closes its descriptors */
   const char *host_list;            /* option: the hosts, by commas */
   const char *forward;         /* option: a variable that processes get; NULL:
                                   they get them all */

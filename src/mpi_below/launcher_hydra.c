@@ -2,11 +2,18 @@
 #include "config.h"
 #include "mpi_below/launcher.h"
 
+#include <mpi.h>
 #include <stdlib.h>
 #include <string.h>
 
 static const char *const none[] = {NULL};
 static const char *const unbound[] = {"-bind-to", "none", NULL};
+/* Else a process has an open descriptor. Intel's has no such option. */
+#if defined MPICH_VERSION
+static const char *const by_name[] = {"-pmi-port", NULL};
+#else
+#define by_name none
+#endif
 static const char *const starters[] = {"mpiexec", "mpirun", "hydra_pmi_proxy",
                                        NULL};
 
@@ -70,6 +77,7 @@ const struct launcher launcher = {
     .unbound = unbound,
     .yielding = none,
     .in_order = none,
+    .by_name = by_name,
     .host_list = "-hosts",
     .starters = starters,
     .daemon = "hydra_pmi_proxy",
@@ -87,20 +95,22 @@ static int number_in(const char *variable, int otherwise) {
   return text ? atoi(text) : otherwise;
 }
 
-/* Jobs have no numbers, and Hydra no folder. Another starter that speaks PMIx
-   says the rank only: there are so many processes at least. Open MPI's mpirun
-   is none for this MPI. */
+/* Jobs have no numbers, and Hydra no folder. With a port, and of a starter that
+   speaks PMIx, only the rank is known: there are so many processes at least.
+   Open MPI's mpirun is none for this MPI. */
 bool launcher_process(struct launcher_process *p) {
   const bool pmi = getenv("PMI_RANK"),
+             port = getenv("PMI_PORT") && getenv("PMI_ID"),
              pmix = getenv("PMIX_RANK") && !getenv("OMPI_COMM_WORLD_SIZE");
   const int rank = pmi    ? number_in("PMI_RANK", 0)
+                   : port ? number_in("PMI_ID", 0)
                    : pmix ? number_in("PMIX_RANK", 0)
                           : 0;
   *p = (struct launcher_process){
       .rank = rank,
       .size = number_in("PMI_SIZE", rank + 1),
   };
-  return pmi || pmix;
+  return pmi || port || pmix;
 }
 
 /* In a process of Open MPI's mpirun MPICH 5 finds a server of PMIx, which is

@@ -152,6 +152,8 @@ static const struct launcher_option options[] = {
 static const char *const starters[] = {
     "mpirun", "prterun", "orterun", "mpiexec", "orted", "prted", NULL};
 
+static const char *const none[] = {NULL};
+
 const struct launcher launcher = {
     .name = "Open MPI",
     .command = PEMS_MPIRUN,
@@ -160,6 +162,7 @@ const struct launcher launcher = {
     .unbound = unbound,
     .yielding = yielding,
     .in_order = in_order,
+    .by_name = none,
     .host_list = "--host",
     .forward = "-x",
     .folder_option = "tmpdir_base",

@@ -99,17 +99,19 @@ void session_remove_memory(unsigned long job) {
   closedir(d);
 }
 
-/* The path in a line of a process's maps, or NULL: another file. */
-static const char *segment_in(const char *line) {
-  static const char *const starts[] = {"/dev/shm/sm_segment.",
-                                       "/dev/shm/mpich_shm_"};
-  for (size_t i = 0; i < sizeof(starts) / sizeof(*starts); i++) {
-    const char *const path = strstr(line, starts[i]);
-    if (path) {
-      return path;
-    }
+/* Among them files that MPICH 4 has while its processes find each other, and
+   UCX's, which have names for a moment. */
+static const char *const segments[] = {
+    "/dev/shm/sm_segment.", "/dev/shm/mpich_", "/dev/shm/ucx_shm_posix_", NULL};
+
+bool session_is_segment(const char *path) {
+  return starts_with(path, segments);
+}
+
+void session_remove_segment(const char *path) {
+  if (session_is_segment(path) && !is_mapped(path)) {
+    unlink(path);
   }
-  return NULL;
 }
 
 void session_each_segment(void (*f)(const char *path)) {
@@ -117,8 +119,8 @@ void session_each_segment(void (*f)(const char *path)) {
   FILE *const maps = fopen("/proc/self/maps", "re");
   while (maps && fgets(line, sizeof(line), maps)) {
     line[strcspn(line, "\n")] = '\0';
-    const char *const path = segment_in(line);
-    if (path && access(path, F_OK) == 0) {
+    const char *const path = strchr(line, '/');
+    if (path && session_is_segment(path) && access(path, F_OK) == 0) {
       f(path);
     }
   }

@@ -4,6 +4,8 @@
 #ifndef PEMS_MPI_BELOW_SESSION_H
 #define PEMS_MPI_BELOW_SESSION_H
 
+#include <stdbool.h>
+
 /* Removes a job's directory .../ompi.HOST.UID/jf.N, .../pid.N or .../dvm.N with
    all that is in it, and that above it if no other job has one there; or
    .../ompi.PID (of Open MPI 5; early versions of it say prte for ompi), of its
@@ -18,5 +20,11 @@ void session_remove_memory(unsigned long job);
    has mapped in this process; no more than a hash of its job's name is in their
    names. */
 void session_each_segment(void (*f)(const char *path));
+
+/* Whether a file is such memory, by its path. */
+bool session_is_segment(const char *path);
+
+/* Removes one that no process has mapped: numbers in names come again. */
+void session_remove_segment(const char *path);
 
 #endif

@@ -110,6 +110,15 @@ static void note_site(struct context *c) {
   c->awaits = 0;
 }
 
+/* Another thread that is about to come in stays awake till it has the lock. */
+static void release(struct vp *vp) {
+  if (atomic_load(&vp->entering)) {
+    context_release_awake(vp->context);
+  } else {
+    context_release(vp->context);
+  }
+}
+
 static void note_wait_locked(struct vp *vp, const char *what, bool asks) {
   count_wait_locked(vp, asks);
   vp->waits_in = what;
@@ -119,7 +128,7 @@ static void note_wait_locked(struct vp *vp, const char *what, bool asks) {
     note_site(vp->context);
     helpers_wait(vp);
     context_stack_settle(vp->context);
-    context_release(vp->context);
+    release(vp);
   }
 }
 
@@ -200,7 +209,7 @@ void run_queue_thread_leave(struct vp *vp) {
     trace_enter(vp->index, TRACE_OTHERS);
     if (vp->context) {
       helpers_none_waits(vp);
-      context_release(vp->context);
+      context_release_awake(vp->context);
     }
     dispatch_pass_on_locked(vp, VP_BLOCKED);
   }

@@ -43,6 +43,7 @@ for test in $tests; do
   latency | bandwidth | exchange | put | get) n=2 ;;
   *) n=$ranks ;;
   esac
+  launcher_measure "$n"
   : >"$work/plain.out"
   : >"$work/pems.out"
   round=0

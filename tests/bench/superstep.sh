@@ -18,6 +18,7 @@ for v in ${VS:-2 4 8 16 32 64 128 256 512 1024}; do
   [ "$status" -eq 0 ] || give_up "v=$v: exit status $status"
   grep '^RESULT bench=superstep' "$work/log"
   [ "$v" -le "${PLAIN:-16}" ] || continue
+  launcher_measure "$v"
   : >"$work/log"
   seconds_of "$mpirun" -n "$v" "$work/superstep.plain" "$((repeats / 8))"
   [ "$status" -eq 0 ] || give_up "v=$v without pems: exit status $status"

@@ -5,6 +5,8 @@
 # queue in each rank, on pems and by mpirun.
 # shellcheck source=tests/em/apps_lib.sh
 . "$(dirname "$0")/apps_lib.sh"
+# shellcheck source=tests/launcher.sh
+. "$(dirname "$0")/../launcher.sh"
 mkdir "$work/text"
 
 # modes WHAT OPTION...: each program in each mode gives right numbers, and the
@@ -265,7 +267,7 @@ else
   [ "$(grep -c "sum=$sum" "$work/out")" -eq 4 ] ||
     fail "within ranks: another sum"
 fi
-ranks "ranks by mpirun" "${MPIRUN:-mpirun}" --oversubscribe -n 4 \
+ranks "ranks by mpirun" "${MPIRUN:-mpirun}" -n 4 \
   "$apps/cgm_longest_path"
 
 [ $status -ne 0 ] || echo "PASS"

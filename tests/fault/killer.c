@@ -3,10 +3,11 @@
 
      kills TRIALS SEED PEMSRUN MPIRUN PROGRAM FOLDER MILLISECONDS [WAY]
 
-   PROGRAM is misbehave.c. Scratch files go to FOLDER/disk and all else that has
-   a name to FOLDER/tmp, which is $TMPDIR. Prints a line for each trial that
-   failed, and at last how many did. What is drawn follows from SEED, the moment
-   too, up to MILLISECONDS after the start, but not what the job is doing then.
+   PROGRAM is misbehave.c. $MPIRUN_OPTIONS are MPIRUN's, one space apart.
+   Scratch files go to FOLDER/disk and all else that has a name to FOLDER/tmp,
+   which is $TMPDIR. Prints a line for each trial that failed, and at last how
+   many did. What is drawn follows from SEED, the moment too, up to MILLISECONDS
+   after the start, but not what the job is doing then.
 
    A trial fails if a process is left LIMIT seconds after the signal, or a file.
    Open MPI 4.1's mpirun hangs at times when its processes are killed, those of
@@ -103,6 +104,13 @@ static bool is_keeper(pid_t pid) {
   char name[64], above[64];
   look_at(look_at(pid, name), above);
   return strcmp(name, "pems-keeper") == 0 || strcmp(name, above) == 0;
+}
+
+/* Hydra's on each host, which ignores signals. */
+static bool is_proxy(pid_t pid) {
+  char name[64];
+  look_at(pid, name);
+  return strcmp(name, "hydra_pmi_proxy") == 0;
 }
 
 static bool has_ended(pid_t pid) {
@@ -214,6 +222,22 @@ static bool left_in(const char *name, bool says) {
 
 /* --- one trial ------------------------------------------------------------ */
 
+static void run_mpirun(const char *const *rest) {
+  enum { MOST = 40 };
+  const char *argv[MOST] = {mpirun};
+  const char *const given = getenv("MPIRUN_OPTIONS");
+  char *const options = strdup(given ? given : "");
+  int n = 1;
+  for (char *o = strtok(options, " "); o && n < MOST - 1;
+       o = strtok(NULL, " ")) {
+    argv[n++] = o;
+  }
+  while (*rest && n < MOST - 1) {
+    argv[n++] = *rest++;
+  }
+  execv(mpirun, (char **)argv);
+}
+
 _Noreturn static void become(const struct trial *t) {
   char disk[PATH_MAX], io[64], log[PATH_MAX];
   sigset_t none;
@@ -243,8 +267,7 @@ _Noreturn static void become(const struct trial *t) {
   } else if (t->way == PEMSRUN2) {
     execl(pemsrun, pemsrun, "-n", "8", p, PROGRAM, OPTIONS, (char *)0);
   } else {
-    execl(mpirun, mpirun, "-q", "--oversubscribe", "--bind-to", "none", "-n", p,
-          PROGRAM, OPTIONS, (char *)0);
+    run_mpirun((const char *const[]){"-n", p, PROGRAM, OPTIONS, NULL});
   }
   _exit(99);
 }
@@ -255,7 +278,7 @@ static pid_t find(const struct trial *t, pid_t first) {
   int n = 0;
   const int found = add_descendants(first, all, 0, 200);
   for (int i = 0; i < found; i++) {
-    if (!is_keeper(all[i])) {
+    if (!is_keeper(all[i]) && (t->signal == SIGKILL || !is_proxy(all[i]))) {
       all[n++] = all[i];
     }
   }
@@ -283,6 +306,16 @@ static pid_t start(const struct trial *t) {
   return first;
 }
 
+/* Hydra's mpirun may lose a signal while it starts, of programs without pems,
+   too: a second one ends the job then. */
+static bool was_lost(const struct trial *t, pid_t mpirun) {
+  if (t->signal == SIGKILL || kill(mpirun, SIGTERM) || !await_end(LIMIT)) {
+    return false;
+  }
+  tell(t, "mpirun lost it");
+  return true;
+}
+
 /* What mpirun leaves that is killed before a process of pems knows of it is not
    pems's. */
 static bool try_once(const struct trial *t) {
@@ -290,7 +323,7 @@ static bool try_once(const struct trial *t) {
   const pid_t first = start(t);
   pause_us(t->us);
   kill(find(t, first), t->signal);
-  if (!await_end(LIMIT)) {
+  if (!await_end(LIMIT) && !(has_own && was_lost(t, first))) {
     const bool own_hang = has_own && is_alone(first);
     tell(t, own_hang ? "mpirun hangs" : "PROCESSES LEFT");
     tell_left();

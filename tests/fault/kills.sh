@@ -15,6 +15,11 @@ export TMPDIR
 trials=40
 [ -z "${PEMS_TEST_LONG:-}" ] || trials=2500
 seed=${PEMS_TEST_SEED:-$(date +%s)}
+case $launcher in
+hydra) MPIRUN_OPTIONS='-bind-to none' ;;
+*) MPIRUN_OPTIONS='-q --oversubscribe --bind-to none' ;;
+esac
+export MPIRUN_OPTIONS
 
 begin "$trials jobs killed while they start"
 shared_memory >"$work/shm"

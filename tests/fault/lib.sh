@@ -65,10 +65,12 @@ marked() {
   done
 }
 
-# Process ids of the job that run the program $1.
+# Process ids of the job that run the program $1; its keeper, which has its name in
+# some MPIs, is none.
 running() {
   for pid in $(marked); do
-    if [ "$(readlink "/proc/$pid/exe")" = "$1" ]; then
+    if [ "$(readlink "/proc/$pid/exe")" = "$1" ] &&
+      [ "$(cat "/proc/$pid/comm")" != pems-keeper ]; then
       echo "$pid"
     fi
   done

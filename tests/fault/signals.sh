@@ -50,7 +50,7 @@ begin "SIGKILL of mpirun"
 spin
 victim=$(for pid in $(marked); do
   case $(readlink "/proc/$pid/exe") in
-    */orterun | */mpirun* | */prterun) echo "$pid" ;;
+    */orterun | */mpirun* | */mpiexec* | */prterun) echo "$pid" ;;
   esac
 done | head -n 1)
 if [ -n "$victim" ]; then

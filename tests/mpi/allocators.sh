@@ -21,17 +21,24 @@ use() {
     "$here/library/own_allocator.c" "$@" || fail "$name: not linked by mpicc"
   pemscc -O1 -I"$here" -o "$name" "$here/library/own_allocator.c" "$@" ||
     fail "$name: not linked by pemscc"
-  limited ${MPIRUN:-mpirun} -n 3 "./$name.plain" >out 2>err ||
-    fail "plain $name: $(head -n 5 err)"
+  # shellcheck disable=SC2046 # options
+  limited ${MPIRUN:-mpirun} $(launcher_apart "$work/outputs") -n 3 \
+    "./$name.plain" >out 2>err || fail "plain $name: $(head -n 5 err)"
+  launcher_output "$work/outputs" >>out
   [ "$(grep -c 'the allocator has counted this' out)" -eq 3 ] ||
     fail "plain $name: $(cat out)"
   [ $whose = own ] || sed -i 's/has counted this/was another/' out
   sort out >wanted
   for options in --pems-procs=1 "--pems-procs=2 --pems-k=1" \
     "--pems-swapin=lazy --pems-k=1"; do
+    case $options in
+    *procs=2*) apart=$(launcher_apart "$work/outputs") ;;
+    *) apart= ;;
+    esac
     # shellcheck disable=SC2086 # options are words
     PEMS_TEST_EVICT_ALWAYS=1 limited pemsrun -n 3 --pems-context=300M $options \
-      "./$name" >out 2>err || fail "$name $options: $(head -n 5 err)"
+      $apart "./$name" >out 2>err || fail "$name $options: $(head -n 5 err)"
+    launcher_output "$work/outputs" >>out
     sort out | diff wanted - >differ || fail "$name $options: $(head -n 5 differ)"
   done
 }

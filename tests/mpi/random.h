@@ -658,8 +658,8 @@ static inline void wait_each(MPI_Request *r, MPI_Status *s, int n, int how) {
     while (how == 2 && !flag && r[i] != MPI_REQUEST_NULL) {
       MPI_Request_get_status(r[i], &flag, &s[i]);
     }
-    if (how != 1) {
-      MPI_Wait(&r[i], &s[i]);
+    if (how != 1) { /* MPICH 5.0.2: a persistent one has no status then */
+      MPI_Wait(&r[i], flag ? MPI_STATUS_IGNORE : &s[i]);
     }
   }
 }

@@ -2,6 +2,8 @@
 # The manual pages: no mistakes in the markup, every option described.
 # shellcheck source=tests/wrappers/lib.sh
 . "$(dirname "$0")/lib.sh"
+# shellcheck source=tests/launcher.sh
+. "$here/tests/launcher.sh"
 
 manuals=$here/doc/man
 options=$(sed -n 's/^  X(\([a-z]*\), .*/\1/p' "$here/src/config/options.c")
@@ -59,7 +61,7 @@ expect "pems_disk.3" 0 '^on disk$' -- ./pems_disk
 expect "pems_sched.3" 0 '^126$' -- ./pems_sched
 expect "pems_tfp.3" 0 "^48639$" -- ./pems_tfp
 sums='0:0 1:1 81:82 4:86 64:150 25:175 16:191 36:227 9:236 49:285 $'
-expect "pems_cgm.3" 0 "^$sums" -- "${MPIRUN:-mpirun}" --oversubscribe -n 3 \
+expect "pems_cgm.3" 0 "^$sums" -- "${MPIRUN:-mpirun}" -n 3 \
   ./pems_cgm
 try pemscc -std=c11 -Wall -Werror pems_cgm.c -o pems_cgm
 expect "pems_cgm.3 on pems" 0 "^$sums" -- pemsrun -n 3 ./pems_cgm

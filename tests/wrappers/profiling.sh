@@ -4,6 +4,8 @@
 # preloaded; in C and in Fortran. The same under mpirun, to compare.
 # shellcheck source=tests/wrappers/lib.sh
 . "$(dirname "$0")/lib.sh"
+# shellcheck source=tests/launcher.sh
+. "$here/tests/launcher.sh"
 unset PEMS_CC PEMS_CXX PEMS_FC CC CXX FC
 
 # Rank r asks r + 1 times, so that the counts of ranks must not mix.
@@ -88,7 +90,7 @@ builds() {
   shift 4
   if "$plain" -O1 -o plain "$@" && "$ours" -O1 -o ours "$@"; then
     counts "$what, mpirun" "$extra" \
-      "${MPIRUN:-mpirun}" --oversubscribe -n 3 ./plain
+      "${MPIRUN:-mpirun}" -n 3 ./plain
     on_pems "$what" "$extra" ./ours
   else
     fail "$what: cannot be built"

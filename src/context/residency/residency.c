@@ -466,11 +466,22 @@ bool context_was_read(struct context *c) {
   return c->fresh && atomic_exchange(&c->fresh, false);
 }
 
-void context_release(struct context *c) {
-  ledger_lock();
+static void release_locked(struct context *c) {
   c->held = false;
   ledger_note_locked(c);
   c->use.last_used = ++ledger.tick;
+}
+
+void context_release_awake(struct context *c) {
+  ledger_lock();
+  release_locked(c);
+  ledger_tell_released_locked();
+  ledger_unlock();
+}
+
+void context_release(struct context *c) {
+  ledger_lock();
+  release_locked(c);
   if (contexts.evict_always && !contexts.frozen &&
       victim_let_go_soon_locked(c)) {
     ledger_leave_locked(c); /* a mover writes it: the caller may hold locks */

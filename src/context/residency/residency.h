@@ -20,6 +20,9 @@ void context_acquire(struct context *c);
 bool context_was_read(struct context *c);
 /* c may now be evicted when someone needs its memory. */
 void context_release(struct context *c);
+/* The same for a thread of c's program that goes on while others wait: c is not
+   moved at once where every context that waits is (contexts.evict_always). */
+void context_release_awake(struct context *c);
 /* c's VP has ended: its memory is given back, not written. */
 void context_discard(struct context *c);
 

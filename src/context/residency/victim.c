@@ -125,8 +125,9 @@ void victim_wait_locked(pthread_cond_t *cond) {
 }
 
 bool victim_let_go_soon_locked(struct context *c) {
+  enum { TRIES = 20 }; /* callers may hold what c's threads come to wait for */
   for (int tries = 0;
-       victim_possible_locked(c) && !is_quiet_locked(c) && tries < 100;
+       victim_possible_locked(c) && !is_quiet_locked(c) && tries < TRIES;
        tries++) {
     const struct timespec pause = {0, 100000};
     if (tries) {

@@ -73,7 +73,7 @@ int store_home(const struct context *c) {
 }
 
 const char *store_dir(const struct context *c) {
-  return disks_dir(store.disks, c->index);
+  return store.disks ? disks_dir(store.disks, c->index) : "memory";
 }
 
 /* The kernel cannot read memory of ours only where it is a mapped page that the

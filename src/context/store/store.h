@@ -46,7 +46,7 @@ bool store_reserved(void);
 int store_disks(void);
 /* The disk that c lies on, or -1: on all, or on none. */
 int store_home(const struct context *c);
-/* Its directory, for messages. */
+/* Its directory, for messages; "memory" without a disk. */
 const char *store_dir(const struct context *c);
 
 /* --- space --- */

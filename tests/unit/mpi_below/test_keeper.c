@@ -158,6 +158,29 @@ END_TEST
 static void nothing(void) {
 }
 
+static char segment[64];
+
+static void note_segment(void) {
+  keeper_note_segment(at("file"));
+  keeper_note_segment(segment);
+}
+
+/* It is made after it was noted; only memory of the MPI is. */
+START_TEST(test_segment_of_killed_job) {
+  char folder[PATH_MAX];
+  begin();
+  close(make_file(at("file")));
+  snprintf(segment, sizeof(segment), "/dev/shm/mpich_shm_%ld", (long)getpid());
+  const pid_t job = start_job(note_segment, folder);
+  close(make_file(segment));
+  kill_job(job);
+  await_gone(folder);
+  ck_assert(!exists(segment));
+  ck_assert(exists(at("file")));
+  end();
+}
+END_TEST
+
 /* The folder stays for as long as any process of the job lives. */
 START_TEST(test_second_process) {
   char folder[PATH_MAX], session[PATH_MAX + 32];
@@ -433,6 +456,7 @@ int main(void) {
   tcase_add_loop_test(t, test_end_removes_all, 0, 2);
   tcase_add_test(t, test_no_place);
   tcase_add_test(t, test_killed_job);
+  tcase_add_test(t, test_segment_of_killed_job);
   tcase_add_test(t, test_second_process);
   tcase_add_test(t, test_process_that_stays);
   tcase_add_test(t, test_sweep);

@@ -34,7 +34,8 @@ END_TEST
 
 START_TEST(its_own_arguments_are_options_of_its) {
   const char *const *const lists[] = {launcher.oversubscribe, launcher.unbound,
-                                      launcher.yielding, launcher.in_order};
+                                      launcher.yielding, launcher.in_order,
+                                      launcher.by_name};
   for (size_t i = 0; i < sizeof(lists) / sizeof(lists[0]); i++) {
     for (const char *const *a = lists[i]; *a;) {
       const struct launcher_option *const o = launcher_option_find(*a);

@@ -100,7 +100,8 @@ static void count_segment(const char *path) {
   segments += strcmp(path, segment) == 0;
 }
 
-static const char *const segment_starts[] = {"sm_segment.h.", "mpich_shm_"};
+static const char *const segment_starts[] = {"sm_segment.h.", "mpich_shm_",
+                                             "ucx_shm_posix_"};
 
 START_TEST(test_mapped_segments_are_found) {
   segments = 0;
@@ -114,7 +115,11 @@ START_TEST(test_mapped_segments_are_found) {
   ck_assert_ptr_ne(map, MAP_FAILED);
   session_each_segment(count_segment);
   ck_assert_int_eq(segments, 1);
-  unlink(segment);
+  session_remove_segment(segment);
+  ck_assert_int_eq(access(segment, F_OK), 0);
+  munmap(map, 4096);
+  session_remove_segment(segment);
+  ck_assert_int_ne(access(segment, F_OK), 0);
   session_each_segment(count_segment);
   ck_assert_int_eq(segments, 1);
   close(fd);
@@ -141,7 +146,7 @@ int main(void) {
   TCase *const c = tcase_create("session");
   tcase_add_test(c, test_only_sessions_go);
   tcase_add_test(c, test_sessions_of_prrte);
-  tcase_add_loop_test(c, test_mapped_segments_are_found, 0, 2);
+  tcase_add_loop_test(c, test_mapped_segments_are_found, 0, 3);
   tcase_add_test(c, test_memory_of_one_job);
   suite_add_tcase(suite, c);
   return check_run(suite);

@@ -316,6 +316,25 @@ START_TEST(a_disk_without_room_gives_none) {
 }
 END_TEST
 
+/* All ranks fit in memory: nothing is ever moved. */
+START_TEST(a_job_without_disks_has_some) {
+  const struct contexts_options o = {.n = 1,
+                                     .mu = MU,
+                                     .resident = 8 * MIB,
+                                     .bounce_count = 2,
+                                     .bounce_bytes = 128 * KIB,
+                                     .boundary_bytes = MIB};
+  ck_assert_int_eq(contexts_create(&o, &error), 0);
+  ck_assert_msg(adopt(0) == 0, "%s", error.text);
+  context_acquire(context_get(0));
+  ck_assert_int_eq(segment_make(&segment, context_get(0), SHARED), 0);
+  memset(segment_memory(segment), 1, SHARED);
+  segment_part(segment, context_get(0));
+  segment_free(segment);
+  context_release(context_get(0));
+}
+END_TEST
+
 /* Each rank has its part of the places, and a segment in it its own. */
 START_TEST(places_are_by_rank) {
   enum { EACH = 4 * MIB };
@@ -368,6 +387,7 @@ int main(void) {
   tcase_add_test(t, one_leaves_for_another);
   tcase_add_test(t, mapped_contexts_share_too);
   tcase_add_test(t, a_disk_without_room_gives_none);
+  tcase_add_test(t, a_job_without_disks_has_some);
   tcase_add_test(t, places_are_by_rank);
   suite_add_tcase(s, t);
   return check_run(s);

@@ -115,6 +115,33 @@ START_TEST(who_has_threads_that_run_stays) {
 }
 END_TEST
 
+static int asked;
+
+static bool never_counted(const struct context *c) {
+  (void)c;
+  asked++;
+  return false;
+}
+
+/* Where every context that waits is moved: not if a thread goes on. */
+START_TEST(who_goes_on_is_not_waited_for) {
+  create("unix", 2, 32 * MIB, 40 * MIB);
+  (void)use(0, PAGE);
+  struct context *const c = context_get(0);
+  contexts.evict_always = true;
+  victim_on_leaving(never_counted);
+  context_acquire(c);
+  context_release_awake(c);
+  ck_assert_int_eq(asked, 0);
+  context_acquire(c);
+  context_release(c);
+  ck_assert_int_gt(asked, 0);
+  ck_assert_int_eq(c->state, CONTEXT_IN);
+  victim_on_leaving(NULL);
+  contexts.evict_always = false;
+}
+END_TEST
+
 int main(void) {
   Suite *const s = suite_create("victim");
   TCase *const t = tcase_create("victims");
@@ -125,6 +152,7 @@ int main(void) {
   tcase_add_test(t, who_becomes_dense_leaves);
   tcase_add_test(t, nobody_leaves_in_vain);
   tcase_add_test(t, who_has_threads_that_run_stays);
+  tcase_add_test(t, who_goes_on_is_not_waited_for);
   suite_add_tcase(s, t);
   return check_run(s);
 }
