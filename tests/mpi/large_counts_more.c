@@ -219,7 +219,11 @@ static void statuses(void) {
   MPI_Status status;
   MPI_Count n = -1;
   memset(&status, 0, sizeof(status));
+#if MPI_VERSION * 10 + MPI_SUBVERSION >= 41
   MPI_Status_set_elements_c(&status, MPI_INT, large);
+#else
+  MPI_Status_set_elements_x(&status, MPI_INT, large);
+#endif
   MPI_Get_elements_c(&status, MPI_INT, &n);
   if (n != large) {
     fail("Status_set_elements: %lld elements", (long long)n);
