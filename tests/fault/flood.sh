@@ -21,10 +21,10 @@ within() {
   [ "$had" -ge "$3" ] || fault "$1 had $had bytes only: nothing was flooded"
 }
 
-# flood PROCESSES KIND BYTES
+# flood PROCESSES KIND BYTES [OPTION]
 flood() {
-  begin "$2 of $3 bytes, 8 ranks in $1 processes"
-  run -n 8 --pems-procs="$1" --pems-memory=128M --pems-context=24M \
+  begin "$2 of $3 bytes, 8 ranks in $1 processes${4:+, $4}"
+  run -n 8 --pems-procs="$1" --pems-memory=128M --pems-context=24M ${4:+"$4"} \
     --pems-stats "$program" "$2" "$3"
   expect_status 0
   expect_output "ok $2"
@@ -58,10 +58,15 @@ for processes in 2 4; do
   flood $processes mail 4000000
   within oldest $((sigma / 8)) 100000
   end
-  flood $processes rounds 200000
+  flood $processes rounds 200000 --pems-between=copy
   within outgoing $((sigma / 8)) 100000
   within incoming $((sigma / 8)) 100000
   within packed $((sigma / 4 + sigma / 8)) 0
+  end
+  # Data that are read where they are take no memory on their way.
+  flood $processes rounds 200000 --pems-between=read
+  within outgoing 100000 1
+  within incoming 100000 1
   end
 done
 conclude
