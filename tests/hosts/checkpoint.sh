@@ -26,7 +26,7 @@ refused() {
   end
 }
 
-refused 'host node[BC]: checkpoint: .*/ck: No such file' \
+refused 'host node[BC]: checkpoint: .*/ck: not the directory that it is on the first' \
   -n 6 $few --pems-checkpoint="$own" "$program" 4 0
 # anew: the directory is empty on each of them.
 anew() {
