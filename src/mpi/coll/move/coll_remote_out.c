@@ -427,17 +427,44 @@ static void job_end_locked(struct coll_remote_slot *s) {
   end_if_all_sent_locked(s);
 }
 
-/* What was offered and is not there any more. The slot may be gone when it
-   ends. */
+/* The slot may be gone when it ends. */
+static void run(void *arg) {
+  struct coll_remote_slot *s = arg;
+  const int process = s->process;
+  struct chunk *c = need_alloc(sizeof(*c), "messages between processes");
+  for (;;) {
+    window_enter(process);
+    run_queue_lock();
+    const bool small = small_is_due(s);
+    s->small = s->small && !small;
+    const bool some = small || claim(s, c);
+    if (!some) {
+      job_end_locked(s);
+    }
+    run_queue_unlock();
+    if (!some) {
+      break;
+    }
+    if (small) {
+      send_small(s);
+      window_leave(process);
+    } else {
+      send_chunk(s, c);
+    }
+  }
+  window_leave(process);
+  native_free(c);
+}
+
+/* What was offered and is not there any more; then what has become due: no
+   other job was started for that. The slot may be gone when it ends. */
 static void send_again(void *arg) {
   struct chunk *const c = arg;
   struct coll_remote_slot *const s = c->slot;
   window_enter(s->process);
   send_chunk(s, c);
   native_free(c);
-  run_queue_lock();
-  job_end_locked(s);
-  run_queue_unlock();
+  run(s);
 }
 
 /* Settles the senders of pieces that were taken, and leaves the others. */
@@ -477,35 +504,6 @@ void coll_remote_out_taken(int process, uint64_t kept, const uint16_t *failed,
   if (!n) {
     native_free(c);
   }
-}
-
-/* The slot may be gone when it ends. */
-static void run(void *arg) {
-  struct coll_remote_slot *s = arg;
-  const int process = s->process;
-  struct chunk *c = need_alloc(sizeof(*c), "messages between processes");
-  for (;;) {
-    window_enter(process);
-    run_queue_lock();
-    const bool small = small_is_due(s);
-    s->small = s->small && !small;
-    const bool some = small || claim(s, c);
-    if (!some) {
-      job_end_locked(s);
-    }
-    run_queue_unlock();
-    if (!some) {
-      break;
-    }
-    if (small) {
-      send_small(s);
-      window_leave(process);
-    } else {
-      send_chunk(s, c);
-    }
-  }
-  window_leave(process);
-  native_free(c);
 }
 
 /* One reads while another sends. */
