@@ -48,7 +48,6 @@ static void make_two(enum option_swapin swapin, enum option_track track) {
 
 /* Context 0 comes, and goes when 1 does. */
 static void touch(int reads, int writes) {
-  volatile char sum = 0;
   context_acquire(context_get(0));
   for (int i = 0; i < reads; i++) {
     sum += block[0][i * STEP];
@@ -126,6 +125,8 @@ START_TEST(half_that_stays_unwritten_is_not_written_again) {
 }
 END_TEST
 
+static volatile char seen; /* what is read, so that it is */
+
 /* Context 0 comes, touches n bytes of a huge page, but for some in the middle
    of them, and goes: bytes read when it comes. */
 static uint64_t touch_huge(size_t n) {
@@ -137,7 +138,7 @@ static uint64_t touch_huge(size_t n) {
   context_acquire(context_get(0));
   const uint64_t came = counter_get(swap_in) - before;
   for (size_t at = 0; at < n; at += PAGE) {
-    sum += at < n / 2 - GAP / 2 || at >= n / 2 + GAP / 2 ? page[at] : 0;
+    seen += at < n / 2 - GAP / 2 || at >= n / 2 + GAP / 2 ? page[at] : 0;
   }
   context_release(context_get(0));
   context_acquire(context_get(1));
