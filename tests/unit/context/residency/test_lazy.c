@@ -48,6 +48,7 @@ static void make_two(enum option_swapin swapin, enum option_track track) {
 
 /* Context 0 comes, and goes when 1 does. */
 static void touch(int reads, int writes) {
+  volatile char sum = 0;
   context_acquire(context_get(0));
   for (int i = 0; i < reads; i++) {
     sum += block[0][i * STEP];
@@ -133,7 +134,6 @@ static uint64_t touch_huge(size_t n) {
   enum { GAP = 512 << 10 };
   char *const page =
       (char *)bits_align_up((uintptr_t)block[0], HUGE_PAGE) + HUGE_PAGE;
-  volatile char sum = 0;
   const uint64_t before = counter_get(swap_in);
   context_acquire(context_get(0));
   const uint64_t came = counter_get(swap_in) - before;
