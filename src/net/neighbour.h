@@ -18,6 +18,12 @@ struct neighbour_card {
   uint64_t at, word; /* an address there, and what it holds */
 };
 
+enum {
+  NEIGHBOUR_LEAST = 32 << 10, /* bytes that are worth an offer */
+  NEIGHBOUR_MOST = 4 << 20,   /* of one offer that a handler of messages takes,
+                                 which keeps others waiting */
+};
+
 /* Memory of another process. */
 struct neighbour_offer {
   uint64_t at;       /* address; 0: none is offered */

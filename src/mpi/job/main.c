@@ -266,6 +266,7 @@ static void prepare(struct job_setup *job, int *argc, char **argv) {
 }
 
 static void clean_up(struct job_setup *job) {
+  neighbours_forget();
   if (!vps_left_threads()) { /* they end with the process */
     contexts_destroy();
   }

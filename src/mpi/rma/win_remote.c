@@ -18,10 +18,8 @@
 #include <string.h>
 
 enum {
-  UNDER_WAY = 8,          /* messages of one access */
-  PATIENCE = 4 << 20,     /* bytes sent and not known to have arrived */
-  OFFER_LEAST = 32 << 10, /* an access worth an offer */
-  OFFER_MOST = 4 << 20,   /* in one message: its handler copies all of it */
+  UNDER_WAY = 8,      /* messages of one access */
+  PATIENCE = 4 << 20, /* bytes sent and not known to have arrived */
 };
 
 /* An access under way, or something else that will be answered. */
@@ -79,7 +77,7 @@ static void send_offer(struct ask *ask) {
   char bytes[WIN_MESSAGE_OFFER];
   struct win_draft d = {.bytes = bytes, .room = sizeof(bytes)};
   const size_t at = win_message_data_at(1);
-  const size_t n = bits_min(ask->total - ask->position, OFFER_MOST);
+  const size_t n = bits_min(ask->total - ask->position, NEIGHBOUR_MOST);
   d.head = win_message_head(ask->win, a->what, a->target, cookie_of(ask));
   win_message_place_offered(&d, &a->place, ask->position, n);
   if (a->what == WIN_PUT) {
@@ -198,7 +196,7 @@ static void pump(struct ask *ask, bool answers, const struct win_head *again) {
 /* Is it dense, and in a neighbour's memory if not in this one's? */
 static bool may_offer(const struct win *win, const struct win_access *a,
                       int process) {
-  return neighbour(process) && a->size >= OFFER_LEAST &&
+  return neighbour(process) && a->size >= NEIGHBOUR_LEAST &&
          a->place.layout->dense &&
          (a->what == WIN_GET ||
           (a->what == WIN_PUT && a->origin.layout->dense &&

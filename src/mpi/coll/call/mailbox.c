@@ -54,7 +54,6 @@ struct mailbox {
 enum {
   BUCKETS = 256,
   PIECE = AM_LARGEST - sizeof(struct header),
-  OFFERED = 4 << 20, /* in one message: its handler copies all of it */
 };
 
 static struct {
@@ -214,7 +213,8 @@ static bool handle(int process, uint64_t team, const char *bytes, size_t n) {
   if (h.what == BYTES) {
     on_piece(process, team, &h, bytes, n);
   } else if (h.what == OFFER) {
-    on_piece(process, team, &h, NULL, bits_min(h.total - h.position, OFFERED));
+    on_piece(process, team, &h, NULL,
+             bits_min(h.total - h.position, NEIGHBOUR_MOST));
   } else {
     on_answer(&h);
   }
@@ -247,12 +247,13 @@ static struct header header_of(const struct mailbox_key *key, size_t n) {
 /* True if the other process has read all of it. */
 static bool send_offers(int process, const struct mailbox_key *key,
                         const char *bytes, size_t n) {
-  struct sending s = {.offers = (int)((n + OFFERED - 1) / OFFERED),
+  struct sending s = {.offers =
+                          (int)((n + NEIGHBOUR_MOST - 1) / NEIGHBOUR_MOST),
                       .answered = PTHREAD_COND_INITIALIZER};
   struct header h = header_of(key, n);
   h.what = OFFER;
   h.sending = (uintptr_t)&s;
-  for (; h.position < n; h.position += OFFERED) {
+  for (; h.position < n; h.position += NEIGHBOUR_MOST) {
     h.offer = neighbour_offer(bytes + h.position, NULL);
     am_send(process, AM_BOX, key->team, &h, sizeof(h), NULL, 0);
   }

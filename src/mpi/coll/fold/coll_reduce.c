@@ -118,10 +118,10 @@ static void fold_across(const struct coll_fold_chunk *all, size_t step) {
   struct coll_fold_chunk *now = memory, *next = memory + most;
   const bool ahead = goes_ahead(all->coll);
   size_t at = 0;
-  for (int n = give_next(all, step, &at, now), following; n; n = following) {
-    following = ahead ? give_next(all, step, &at, next) : 0;
+  for (int n = give_next(all, step, &at, now); n;) {
+    const int given = ahead ? give_next(all, step, &at, next) : 0;
     coll_fold_given(now, n);
-    following = ahead ? following : give_next(all, step, &at, next);
+    n = ahead ? given : give_next(all, step, &at, next);
     struct coll_fold_chunk *const done = now;
     now = next;
     next = done;

@@ -17,8 +17,7 @@
 #include <string.h>
 
 enum {
-  OPEN_BYTES = 64 << 10,  /* of small messages: others may not be ready */
-  OFFER_LEAST = 32 << 10, /* bytes of a piece worth an offer */
+  OPEN_BYTES = 64 << 10, /* of small messages: others may not be ready */
 };
 
 /* Chunks under way to each process: the other process may have taken one before
@@ -289,7 +288,7 @@ static bool may_offer(const struct coll_remote_slot *s, const struct piece *q,
                       struct neighbour_offer *offer) {
   struct context *const c = q->part->vp->context;
   const char *const at = q->message.base + q->record.position;
-  if (q->record.n < OFFER_LEAST || !q->message.layout->dense ||
+  if (q->record.n < NEIGHBOUR_LEAST || !q->message.layout->dense ||
       q->part->send.in_place || staged(s, q)) {
     return false;
   }
