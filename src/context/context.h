@@ -59,6 +59,11 @@ struct context_prediction {
   bool doubted;      /* the last time it was much less: once is not enough */
   unsigned borrowed; /* residences that went by what is known of others */
   unsigned rest, last_rest; /* residences to pass before the next prediction */
+  /* What others have found, residency/lesson.h: */
+  uint64_t lesson; /* the last that was told, or taken over */
+  unsigned told;   /* times in turn that it was taken over */
+  bool untried;    /* it was, and not used yet */
+  bool apart;      /* this context touches something else than others */
   /* Of residences that were read as a whole: */
   struct ranges dirty; /* what was written: rounded to units, and what more came
                           later; if `dirty_known` */

@@ -47,6 +47,7 @@
   X(REFUSE)                                                                    \
   X(WAY)                                                                       \
   X(LAZY_SITES)                                                                \
+  X(LESSONS)                                                                   \
   X(BOUNCE)                                                                    \
   X(WORKSPACES)                                                                \
   X(GAIN)                                                                      \

@@ -273,6 +273,7 @@ void contexts_destroy(void) {
   native_free(contexts.item);
   bounce_destroy();
   frames_destroy();
+  lazy_end();
   track_end();
   pages_survey_end();
   store_close();

@@ -11,6 +11,8 @@ libpemscore_la_SOURCES += \
   src/context/residency/lazy.h \
   src/context/residency/ledger.c \
   src/context/residency/ledger.h \
+  src/context/residency/lesson.c \
+  src/context/residency/lesson.h \
   src/context/residency/mover.c \
   src/context/residency/mover.h \
   src/context/residency/prediction.c \
@@ -42,6 +44,7 @@ UNIT_TESTS += \
   tests/unit/context/residency/test_frames_shortage \
   tests/unit/context/residency/test_lazy \
   tests/unit/context/residency/test_ledger \
+  tests/unit/context/residency/test_lesson \
   tests/unit/context/residency/test_prediction \
   tests/unit/context/residency/test_rate \
   tests/unit/context/residency/test_room \

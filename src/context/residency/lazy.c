@@ -5,6 +5,7 @@
 #include "base/self.h"
 #include "context/internal.h"
 #include "context/residency/density.h"
+#include "context/residency/lesson.h"
 #include "context/residency/prediction.h"
 #include "context/residency/stay.h"
 #include "context/residency/way.h"
@@ -36,8 +37,9 @@ enum {
   MOST_PIECES_OF_ALL = 8192,
   SITES = 1024,
   /* One part in so many of a huge page may be read for nothing, for the sake of
-     the rest: it comes in one piece then, and needs no page to be cleared. */
-  WASTED = 4,
+     the rest: small pages come at a third of the rate of a huge one, scattered
+     as they lie in memory, and have to be cleared. */
+  WASTED = 2,
 };
 
 /* How programs touch pages after they have waited at one place: all ranks run
@@ -56,6 +58,7 @@ void lazy_start(enum option_swapin wanted) {
   mode = wanted;
   atomic_store(&pieces, 0);
   memset(sites, 0, sizeof(sites));
+  lessons_clear();
   way_start();
 }
 
@@ -210,12 +213,27 @@ static void map_piece(const struct context *c, const struct range *m,
   }
 }
 
+/* Ranks run the same program. */
+static void ask_others(const struct context *c, struct context_prediction *p) {
+  if (p && !p->known) {
+    (void)lessons_ask(c, p);
+  }
+}
+
+static void tell_others(const struct context *c, struct context_prediction *p) {
+  if (p && p->known) {
+    lessons_tell(c, p);
+  }
+}
+
 /* What is known of where its VP waits. */
 static void look_up(struct context *c) {
   struct context_lazy *z = &c->lazy;
   z->place =
       c->place == c->site ? NULL : prediction_at(&z->predictions, c->place);
   z->prediction = prediction_at(&z->predictions, c->site);
+  ask_others(c, z->prediction);
+  ask_others(c, z->place);
   z->from = prediction_choose(z->prediction, z->place);
 }
 
@@ -320,7 +338,8 @@ static void learn_site(const struct context_lazy *z) {
 }
 
 /* Decides what to read in advance the next time from what was found. */
-static void learn_touched(struct context_lazy *z) {
+static void learn_touched(struct context *c) {
+  struct context_lazy *const z = &c->lazy;
   if (z->predicting && z->from == z->place) {
     prediction_lent(z->prediction, z->place, &z->found);
   }
@@ -331,15 +350,18 @@ static void learn_touched(struct context_lazy *z) {
       prediction_measured_too(z->place, &z->found);
     }
     prediction_measured(z->prediction, &z->found);
+    tell_others(c, z->place);
+    tell_others(c, z->prediction);
   }
 }
 
-static void learn(struct context_lazy *z) {
+static void learn(struct context *c) {
+  const struct context_lazy *const z = &c->lazy;
   if (!z->predicting && z->mapped_bytes) {
     learn_site(z);
   }
   if (mode != SWAPIN_PAGES) {
-    learn_touched(z);
+    learn_touched(c);
   }
 }
 
@@ -351,7 +373,7 @@ void lazy_finish(struct context *c, bool surveyed) {
   if (surveyed && z->whole) {
     prediction_wrote(z->prediction, &z->found, z->whole);
   } else if (surveyed) {
-    learn(z);
+    learn(c);
   }
   for (size_t i = 0; i < z->mapped.n; i++) {
     const struct range *m = &z->mapped.item[i];
@@ -434,4 +456,8 @@ void lazy_free(struct context *c) {
   predictions_free(&c->lazy.predictions);
   ranges_free(&c->lazy.quiet);
   prediction_found_free(&c->lazy.found);
+}
+
+void lazy_end(void) {
+  lessons_clear();
 }

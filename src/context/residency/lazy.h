@@ -44,5 +44,7 @@ void lazy_copy(struct context *c, uintptr_t start, uintptr_t end);
    writes there later. No effect unless c is in memory. */
 void lazy_settle(struct context *c);
 void lazy_free(struct context *c);
+/* No contexts are left. */
+void lazy_end(void);
 
 #endif

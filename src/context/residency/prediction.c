@@ -22,6 +22,8 @@ enum {
      there is looked at apart; and which share more says that it differs. */
   BORROWED = 4,
   DIFFERS = 4,
+  /* The same for what others have found at the same site. */
+  MOST_TOLD = 4,
   /* Who touches much more so often, of the last eight times, is expected to. */
   OFTEN = 4,
   /* Whole residences at a place before what is written there is looked at: it
@@ -143,6 +145,8 @@ void prediction_measured(struct context_prediction *p,
     return;
   }
   p->doubted = false;
+  p->apart |= p->told && (more || less);
+  p->told = 0;
   if (possible && !prediction_scattered(f)) {
     p->known = true;
     p->last_age = before && !more && !less
@@ -180,9 +184,37 @@ void prediction_lent(struct context_prediction *p,
   p->borrowed = f->bytes > place->bytes / DIFFERS ? BORROWED : p->borrowed + 1;
 }
 
+bool prediction_may_be_told(const struct context_prediction *p) {
+  return prediction_possible(p) && !p->doubted && !p->apart &&
+         p->told < MOST_TOLD;
+}
+
+void prediction_told(struct context_prediction *p, struct context_found *what) {
+  adopt(p, what);
+  p->known = p->untried = true;
+  p->told++;
+  p->last_age = back_off(p->last_age, FIRST_AGE, MOST_AGE);
+  p->age = p->last_age;
+}
+
+/* What was told proved wrong at once: p is measured next. */
+static bool disproved(struct context_prediction *p,
+                      const struct context_found *f) {
+  const bool wrong = p->untried && f->bytes > p->bytes / DIFFERS;
+  p->untried = false;
+  if (wrong) {
+    p->known = false;
+    p->told = MOST_TOLD;
+  }
+  return wrong;
+}
+
 void prediction_used(struct context_prediction *p,
                      const struct context_found *f) {
   const bool more = f->bytes > p->bytes / 2;
+  if (disproved(p, f)) {
+    return;
+  }
   note(p, more);
   if (!more || is_often(p)) {
     add_all(&p->touched, &f->touched);

@@ -51,6 +51,12 @@ void prediction_lent(struct context_prediction *p,
                      const struct context_prediction *place,
                      const struct context_found *f);
 
+/* p is not known: may it go by what another context has found at its site? A
+   few times in turn, then p is measured itself. */
+bool prediction_may_be_told(const struct context_prediction *p);
+/* That is *what, which it takes: p is known. */
+void prediction_told(struct context_prediction *p, struct context_found *what);
+
 /* Of a context that is read as a whole: is what is not expected to be written
    to be watched this time? Then *expected is what is: nothing, to find out. */
 bool prediction_watches(struct context_prediction *p,

@@ -203,6 +203,36 @@ START_TEST(who_differs_is_measured_at_once) {
 }
 END_TEST
 
+START_TEST(what_others_found_is_expected) {
+  struct context_prediction *const p = prediction_at(&all, 1);
+  ck_assert(prediction_may_be_told(p));
+  find(5, 3);
+  prediction_told(p, &found);
+  ck_assert(p->known);
+  ck_assert_uint_eq(p->bytes, 3 * PREDICTION_UNIT);
+  ck_assert_uint_eq(ranges_total(&p->touched), 3 * PREDICTION_UNIT);
+  ck_assert_int_eq(lasts(p), 16);
+  find(5, 3);
+  prediction_told(p, &found);
+  ck_assert_int_eq(lasts(p), 32); /* it has not changed */
+}
+END_TEST
+
+/* Much less than others, twice: then it is this context that differs. */
+START_TEST(who_touches_less_than_others_is_told_no_more) {
+  struct context_prediction *const p = prediction_at(&all, 1);
+  find(1, 100);
+  prediction_told(p, &found);
+  lasts(p);
+  measure(1, 10);
+  ck_assert(!prediction_may_be_told(p)); /* in doubt */
+  measure(1, 10);
+  ck_assert(p->known);
+  ck_assert(p->apart);
+  ck_assert(!prediction_may_be_told(p));
+}
+END_TEST
+
 START_TEST(scattered_pages_are_not_predicted) {
   struct context_prediction *const p = prediction_at(&all, 1);
   for (int rest = 8; rest <= 32; rest *= 2) {
@@ -315,6 +345,8 @@ int main(void) {
   tcase_add_test(t, who_is_not_known_goes_by_the_place);
   tcase_add_test(t, who_comes_again_is_measured_apart);
   tcase_add_test(t, who_differs_is_measured_at_once);
+  tcase_add_test(t, what_others_found_is_expected);
+  tcase_add_test(t, who_touches_less_than_others_is_told_no_more);
   tcase_add_test(t, scattered_pages_are_not_predicted);
   tcase_add_test(t, long_runs_that_are_written_are_told);
   tcase_add_test(t, what_stays_unwritten_is_watched);
