@@ -372,6 +372,7 @@ tests_unit_tasks_test_spraylist_LDFLAGS = $(WRAP_MEMORY)
 # What it defines is found by dlsym.
 tests_unit_mpi_below_test_launcher_LDFLAGS = \
   -Wl,--export-dynamic-symbol=ucs_debug_disable_signal
+tests_unit_mpi_below_test_keeper_LDFLAGS = -Wl,--wrap=fopen
 tests_unit_mpi_coll_test_persistent_coll_LDFLAGS = $(WRAP_MEMORY)
 tests_unit_mpi_comm_test_comm_from_group_LDFLAGS = $(WRAP_MEMORY)
 tests_unit_mpi_comm_test_comm_shortage_LDFLAGS = $(WRAP_MEMORY)

@@ -5,6 +5,7 @@
 #include "interpose/dlfcn.h"
 
 #include "base/failure.h"
+#include "base/message.h"
 #include "base/self.h"
 #include "checkpoint/parcel.h"
 #include "context/calls/parts.h"
@@ -20,6 +21,7 @@
 #include "context/residency/residency.h"
 #include "interpose/malloc.h"
 #include "interpose/real.h"
+#include "mpi_below/link.h"
 #include "os/lock.h"
 #include "os/native.h"
 #include "vp/vp.h"
@@ -138,10 +140,21 @@ static bool refuse(struct opened *o, int flags) {
   return true;
 }
 
+/* A module of Python, say, that is built for another MPI. */
+static void check_mpi(const char *name) {
+  struct pems_error error;
+  if (link_check_opened(&error)) {
+    msg_fail(MSG_USAGE, "%s: %s", name, error.text);
+  }
+}
+
 static void *open_once(const void *caller, const char *name, int flags,
                        bool *refused) {
   begin();
   struct opened *o = opened_open(image(), caller, name, flags, &last_error);
+  if (o && name && !(flags & RTLD_NOLOAD)) {
+    check_mpi(name);
+  }
   *refused = o && refuse(o, flags);
   failed = (!o && last_error.text[0]) || *refused;
   void *const handle = o ? opened_handle(image(), o) : NULL;

@@ -9,6 +9,7 @@
 #include "context/calls/allocate.h"
 #include "interpose/crash.h"
 #include "interpose/handler.h"
+#include "mpi_below/keeper.h"
 #include "mpi_below/net.h"
 #include "mpi_below/watch.h"
 #include "vp/stack.h"
@@ -51,6 +52,7 @@ void fatal_stack_free(void *stack) {
 /* Lets the signal end the process as if it had not been caught. */
 static void re_raise(int signal_number) {
   const struct sigaction usual = {.sa_handler = SIG_DFL};
+  keeper_say_bye();
   handlers_real_set(signal_number, &usual, NULL);
   sigset_t set;
   sigemptyset(&set);

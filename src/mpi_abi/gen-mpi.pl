@@ -633,9 +633,9 @@ sub body_delegated {
     my $serial = $f->{kind} eq 'serial';
     my @before = $inside ? () : ('const long before = self.vp ? self.vp->native : 0;');
     my @after = $inside ? () : ('if (self.vp)', '  self.vp->native = before;');
-    # c2f and f2c return handles, Wtime a time: the others an error code. The
-    # tools' functions never call an error handler.
-    my $is_code = $f->{type} eq 'int' && $short !~ /_c2f$|^T_/;
+    # c2f, toint and the like return handles, Wtime a time: the others an error
+    # code. The tools' functions never call an error handler.
+    my $is_code = $f->{type} eq 'int' && $short !~ /_(?:c2f|toint)$|^T_/;
     my @convert = convert_carried($short, $f);
     my ($before, $after) = @convert ? ([], []) : carry($short, $f);
     return (

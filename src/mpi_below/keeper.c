@@ -448,9 +448,11 @@ void keeper_hand_on(void) {
   }
 }
 
-/* Tells the keeper that this process ends by itself. The keeper may have been
-   killed: that is no reason for a signal. */
-static void say_bye(void) {
+/* The keeper may have been killed: that is no reason for a signal. */
+void keeper_say_bye(void) {
+  if (!keeper.own || getpid() != keeper.maker) {
+    return;
+  }
   const struct timespec now = {0, 0};
   sigset_t pipes, before;
   sigemptyset(&pipes);
@@ -467,7 +469,7 @@ static void let_go(bool last) {
     close(keeper.fd);
   }
   if (keeper.own) {
-    say_bye();
+    keeper_say_bye();
     close(keeper.line);
   }
   while (last && keeper.pid > 0 && waitpid(keeper.pid, NULL, __WCLONE) < 0 &&

@@ -58,6 +58,10 @@ void keeper_end(void);
    signal, say: the keeper does all, and this waits for it. */
 void keeper_leave(void);
 
+/* This process is about to end by a signal, not for want of memory; may be
+   called in the handler of any. */
+void keeper_say_bye(void);
+
 /* Removes what jobs of this user that were killed have left; returns from how
    many. */
 int keeper_sweep(void);

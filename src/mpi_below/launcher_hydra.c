@@ -12,7 +12,7 @@ static const char *const unbound[] = {"-bind-to", "none", NULL};
 #if defined MPICH_VERSION
 static const char *const by_name[] = {"-pmi-port", NULL};
 #else
-#define by_name none
+static const char *const by_name[] = {NULL};
 #endif
 static const char *const starters[] = {"mpiexec", "mpirun", "hydra_pmi_proxy",
                                        NULL};

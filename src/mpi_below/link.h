@@ -13,6 +13,11 @@ int link_check_order(const void *real_init, struct pems_error *error);
    Not thread-safe. */
 int link_check_alone(struct pems_error *error);
 
+/* EINVAL and *error filled in if the program has opened a library that brought
+   another MPI since the process was loaded, or this was called. While MPI runs;
+   one call at a time. */
+int link_check_opened(struct pems_error *error);
+
 /* Ends the job: the MPI library that is loaded lacks the function `name`,
    "MPI_X", that mpi.h declared. */
 _Noreturn void link_refuse_missing(const char *name);

@@ -1,6 +1,6 @@
 #!/bin/sh
 # pems beside what one would do without it, in the same cgroup and on the same
-# disk, with plain Open MPI:
+# disk, with the plain MPI:
 #   swap  the system swaps to a file (needs root)
 #   file  every large block of malloc is a file mapped into memory (in_file.c)
 # Programs: PSRS; a sweep over all memory; random updates of single words, many
@@ -23,6 +23,8 @@ LIMIT=${LIMIT:-448M}
 N=${N:-134217728}
 SWAP=${SWAP:-4G}
 . "$(dirname "$0")/lib.sh"
+# shellcheck source=tests/launcher.sh
+. "$top/tests/launcher.sh"
 
 mib=${MIB:-64}
 steps=${STEPS:-4}
@@ -61,7 +63,7 @@ run_peer() {
   allowed=$(awk "BEGIN { printf \"%.1f\", $times * $pems_seconds }")
   build_plain "$program"
   : >"$work/log"
-  # shellcheck disable=SC2086 # arguments are words
+  # shellcheck disable=SC2046,SC2086 # arguments and options are words
   if [ "$1" = swap ]; then
     seconds_of "$here/cgroup.sh" "$LIMIT" --swap "$SWAP" \
       timeout -k 5 "$allowed" "$mpirun" -n "$2" \
@@ -69,7 +71,8 @@ run_peer() {
   else
     seconds_of "$here/cgroup.sh" "$LIMIT" \
       timeout -k 5 "$allowed" "$mpirun" -n "$2" \
-      -x LD_PRELOAD="$work/in_file.so" -x IN_FILE_DIR="$DISK" \
+      $(launcher_forward LD_PRELOAD "$work/in_file.so") \
+      $(launcher_forward IN_FILE_DIR "$DISK") \
       "$work/$program.plain" $arguments
   fi
   outcome=$(outcome_of)

@@ -23,6 +23,7 @@ refused_by_ranks() {
   shift 3
   launch "$mpirun" -n "$processes" "$program" "--pems-disk=$disk" "$@" none 0
   finish
+  ! launcher_ended 2 "$status" || status=2
   expect_refusal "$pattern"
 }
 

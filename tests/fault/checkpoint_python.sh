@@ -7,11 +7,7 @@
 # shellcheck source=tests/wrappers/python/find.sh
 . "$here/tests/wrappers/python/find.sh"
 
-"$python" -c 'import mpi4py' 2>/dev/null || skip "no mpi4py for $python"
-limited "$mpirun" -n 2 "$python" -c '
-from mpi4py import MPI
-print("ranks", MPI.COMM_WORLD.size)' >"$out" 2>"$err"
-grep -q 'ranks 2' "$out" || skip "mpi4py is not for this MPI: $(head -n 1 "$err")"
+! mpi4py_lacks || skip "$lack"
 
 cat >"$work/steps.py" <<'P'
 import sys

@@ -114,8 +114,8 @@ static int misbehave(const char *mode) {
     large_frame(40);
   } else if (strcmp(mode, "stack_huge") == 0) {
     touch_low(1040);
-  } else if (strcmp(mode, "usr1") == 0) {
-    raise(SIGUSR1);
+  } else if (strcmp(mode, "usr2") == 0) {
+    raise(SIGUSR2);
   } else if (strcmp(mode, "mpi_abort7") == 0) {
     MPI_Abort(MPI_COMM_WORLD, 7);
   } else if (strcmp(mode, "memory") == 0) {

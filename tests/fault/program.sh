@@ -48,9 +48,9 @@ expect_line 'rank 2'
 expect_clean
 end
 
-case_of "a rank ends by a signal that it sends to itself" usr1
-expect_status 138 1
-expect_line 'rank 2: User defined signal 1'
+case_of "a rank ends by a signal that it sends to itself" usr2
+expect_status 140 1
+expect_line 'rank 2: User defined signal 2'
 expect_clean
 end
 

@@ -13,15 +13,8 @@ set -u
 . "$top/tests/wrappers/python/find.sh"
 unset PYTHONUNBUFFERED
 
-if ! "$python" -c 'import numpy, mpi4py' 2>/dev/null; then
-  echo "no numpy or mpi4py for $python: skipped"
-  exit 77
-fi
-limited "${MPIRUN:-mpirun}" -n 2 "$python" -c '
-from mpi4py import MPI
-print("ranks", MPI.COMM_WORLD.size)' >"$work/out" 2>"$work/err"
-if ! grep -q 'ranks 2' "$work/out"; then
-  echo "mpi4py is not for this MPI: $(head -n 1 "$work/err"): skipped"
+if mpi4py_lacks numpy; then
+  echo "$lack: skipped"
   exit 77
 fi
 

@@ -1,5 +1,6 @@
 /* Communicators: duplicates, communicators of groups, names, numbers, hints;
    many at once, and many one after another. */
+#include "numbers.h"
 #include "test.h"
 
 enum { MOST = 64 };

@@ -1,5 +1,6 @@
 /* Groups: every operation on random ones against sets of numbers, and the
    classes of errors. */
+#include "numbers.h"
 #include "test.h"
 
 enum { MOST = 64, ROUNDS = 40 };

@@ -1,5 +1,6 @@
 /* Handles of datatypes, operations and the like as Fortran's numbers; codes of
    the program's own; statuses made by hand. */
+#include "numbers.h"
 #include "test.h"
 
 static MPI_Comm team; /* the world in reverse order */

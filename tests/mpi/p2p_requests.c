@@ -1,6 +1,7 @@
 /* Requests: waiting and testing for one, some, any and all, persistent ones,
    cancelling, freeing, generalized requests. */
 #define _GNU_SOURCE
+#include "numbers.h"
 #include "test.h"
 
 #include <dlfcn.h>

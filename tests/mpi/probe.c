@@ -1,5 +1,6 @@
 /* Probing: for a message of anybody, of a known length, taken and received
    later, by several calls at once. */
+#include "numbers.h"
 #include "test.h"
 
 #include <stdbool.h>

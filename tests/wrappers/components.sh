@@ -46,7 +46,8 @@ has() {
   pkg-config --exists "$2" 2>/dev/null || return 1
   echo 'int main(void) { return 0; }' >t.c
   # shellcheck disable=SC2046
-  $mpicc -o t t.c $(pkg-config --cflags --libs "$2") 2>/dev/null &&
+  $mpicc -o t t.c -Wl,--no-as-needed $(pkg-config --cflags --libs "$2") 2>/dev/null &&
+    [ "$(ldd ./t | grep -cE '^[[:space:]]*libmpi(ch|_abi)?\.so')" -eq 1 ] &&
     limited ${MPIRUN:-mpirun} -n 1 ./t 2>/dev/null || return 1
   # shellcheck disable=SC2046
   $mpicc -c -o t.o "$here/components/$1.c" $(pkg-config --cflags "$2") 2>err

@@ -59,8 +59,12 @@ stops "another MPI's Fortran" "MPIFORT=.*mpicc.mpich $other" MPIFORT=mpicc.mpich
 stops "a compiler that is no wrapper" ".*gcc is no MPI's compiler wrapper" MPICC=gcc
 stops "nor one of C++" "MPICXX=gcc is no MPI's compiler wrapper" MPICXX=gcc
 stops "no such command" 'MPICC=mpicc.none: not found' MPICC=mpicc.none
-stops "another MPI's mpirun" ".*mpirun.mpich does not belong to the MPI of" \
-  MPIRUN=mpirun.mpich
+case $launcher in
+hydra) same_mpirun=mpirun.mpich other_mpirun=mpirun5 ;;
+*) same_mpirun=mpirun5 other_mpirun=mpirun.mpich ;;
+esac
+stops "another MPI's mpirun" ".*$other_mpirun does not belong to the MPI of" \
+  MPIRUN=$other_mpirun
 stops "a command that is no mpirun" ".*true is neither Open MPI's nor MPICH's" \
   MPIRUN=true
 
@@ -92,9 +96,9 @@ rm -f config.cache
 
 # Another mpirun of the same MPI, and headers of Highway that do not do.
 expect "configure" 0 '' 'Highway is not used: this version .*radix' -- \
-  "$here/configure" -q -C MPIRUN=mpirun5 CPPFLAGS="-I$work"
+  "$here/configure" -q -C MPIRUN=$same_mpirun CPPFLAGS="-I$work"
 try grep '^#define PEMS_MPIRUN' config.h
-grep -q "PEMS_MPIRUN \"$work/bin/mpirun5\"" out || fail "not the mpirun asked for"
+grep -q "PEMS_MPIRUN \"$work/bin/$same_mpirun\"" out || fail "not the mpirun asked for"
 case $launcher in
 orte) quiet=-q ;;
 *) quiet= ;;

@@ -99,4 +99,28 @@ for procs in 1 2; do
     env LD_LIBRARY_PATH="$work/bad" pemsrun -n 2 --procs=$procs ./user
 done
 
+# As interpreters open their modules, when MPI runs.
+cat >opener.c <<'END'
+#include <dlfcn.h>
+#include <mpi.h>
+#include <stdio.h>
+int main(int argc, char **argv) {
+  MPI_Init(&argc, &argv);
+  void *const library = dlopen("libother.so", RTLD_NOW);
+  int (*const other)(void) =
+    library ? (int (*)(void))dlsym(library, "other") : NULL;
+  printf("rank %d\n", other ? other() : -1);
+  MPI_Finalize();
+  return 0;
+}
+END
+pemscc -o opener opener.c -ldl || exit 1
+for procs in 1 2; do
+  expect "a library that is opened, $procs processes" 0 '^rank 1$' -- \
+    env LD_LIBRARY_PATH="$work/good" pemsrun -n 2 --procs=$procs ./opener
+  one_line "one for the other, $procs processes" \
+    "libother.so: .*libraries of two MPIs, libmpi.* and libmpi" \
+    env LD_LIBRARY_PATH="$work/bad" pemsrun -n 2 --procs=$procs ./opener
+done
+
 conclude

@@ -174,9 +174,12 @@ fi
 if command -v pkg-config >/dev/null; then
   PKG_CONFIG_PATH=${top_builddir:-.}/wrappers
   export PKG_CONFIG_PATH
+  # Open MPI's wrapper knows the first.
+  mpi_libs=$("$mpicc" -showme:link 2>err) ||
+    mpi_libs=$("$mpicc" -show | sed 's/^[^ ]* //')
   # shellcheck disable=SC2046,SC2086 # lists
   try ${REAL_CC:-cc} -o wrong main.c $(pkg-config --cflags pems) \
-    $("$mpicc" -showme:link) $(pkg-config --libs pems)
+    $mpi_libs $(pkg-config --libs pems)
   [ $status -eq 0 ] || fail "linked with MPI first: cannot be built"
   refused "linked with MPI first" 'linked with MPI before pems' \
     pemsrun -n 3 ./wrong

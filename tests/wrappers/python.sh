@@ -162,8 +162,8 @@ if "$python" -m venv --without-pip venv 2>/dev/null; then
   expect venv 2 True
 fi
 
-if ! "$python" -c 'import numpy, mpi4py' 2>/dev/null; then
-  echo "no numpy or mpi4py for $python: not tried"
+if mpi4py_lacks numpy; then
+  echo "$lack: not tried"
 else
   cp "$here/python/sample_sort.py" .
   limited ${MPIRUN:-mpirun} -n 4 "$python" sample_sort.py 50000 >wanted 2>err ||

@@ -7,8 +7,7 @@
 . "$(dirname "$0")/../script.sh"
 # shellcheck source=tests/wrappers/python/find.sh
 . "$here/python/find.sh"
-"$python" -c 'import numpy, mpi4py' 2>/dev/null ||
-  skip "numpy or mpi4py was not found for $python: install python3-mpi4py"
+! mpi4py_lacks numpy || skip "$lack"
 export NUMBA_CACHE_DIR="$work/numba"
 # Debian's h5py for MPI asks the environment of mpirun whether there are ranks.
 export H5PY_ALWAYS_USE_MPI=1

@@ -6,8 +6,7 @@
 . "$(dirname "$0")/../script.sh"
 # shellcheck source=tests/wrappers/python/find.sh
 . "$here/python/find.sh"
-"$python" -c 'import numpy, mpi4py' 2>/dev/null ||
-  skip "numpy or mpi4py was not found for $python: install python3-mpi4py"
+! mpi4py_lacks numpy || skip "$lack"
 PYTHONPATH=$here/../../python
 PYTHONDONTWRITEBYTECODE=1
 export PYTHONPATH PYTHONDONTWRITEBYTECODE

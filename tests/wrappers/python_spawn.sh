@@ -6,8 +6,7 @@
 unset PYTHONUNBUFFERED PYTHONOPTIMIZE
 # shellcheck source=tests/wrappers/python/find.sh
 . "$here/python/find.sh"
-"$python" -c 'import mpi4py' 2>/dev/null ||
-  skip "mpi4py was not found for $python: install python3-mpi4py"
+! mpi4py_lacks || skip "$lack"
 
 # times NAME N LINE: the line came so often; count adds up.
 count=0

@@ -41,6 +41,23 @@ static void end(void) {
   ck_assert_int_eq(system(command), 0);
 }
 
+/* Whenever somebody looks, the system has killed one more for want of memory.
+ */
+FILE *__real_fopen(const char *path, const char *mode);
+FILE *__wrap_fopen(const char *path, const char *mode);
+FILE *__wrap_fopen(const char *path, const char *mode) {
+  static int kills;
+  if (strcmp(path, "/proc/vmstat") != 0) {
+    return __real_fopen(path, mode);
+  }
+  FILE *const f = tmpfile();
+  if (f) {
+    fprintf(f, "pgfree 7\noom_kill %d\n", ++kills);
+    rewind(f);
+  }
+  return f;
+}
+
 static bool exists(const char *path) {
   return access(path, F_OK) == 0;
 }
@@ -449,6 +466,33 @@ START_TEST(test_no_folder) {
 }
 END_TEST
 
+/* Who was killed cannot say why; who has told its own end was not. */
+START_TEST(test_want_of_memory) {
+  char said[256] = "";
+  int ends[2];
+  begin();
+  ck_assert_int_eq(pipe2(ends, O_CLOEXEC), 0);
+  const pid_t job = fork();
+  if (job == 0) {
+    dup2(ends[1], STDERR_FILENO);
+    close(ends[1]);
+    if (keeper_make(&error) && _i) {
+      keeper_say_bye();
+    }
+    raise(SIGKILL);
+  }
+  close(ends[1]);
+  ck_assert_int_eq(waitpid(job, NULL, 0), job);
+  size_t n = 0;
+  for (ssize_t more; (more = read(ends[0], said + n, sizeof(said) - 1 - n)) > 0;
+       n += (size_t)more)
+    ;
+  close(ends[0]);
+  ck_assert_msg(_i == (strstr(said, "want of memory") == NULL), "'%s'", said);
+  end();
+}
+END_TEST
+
 int main(void) {
   Suite *const s = suite_create("keeper");
   TCase *const t = tcase_create("keeper");
@@ -465,6 +509,7 @@ int main(void) {
   tcase_add_test(t, test_gathered_are_killed);
   tcase_add_test(t, test_gathered_end);
   tcase_add_test(t, test_no_folder);
+  tcase_add_loop_test(t, test_want_of_memory, 0, 2);
   suite_add_tcase(s, t);
   return check_run(s);
 }
