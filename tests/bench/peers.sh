@@ -61,7 +61,7 @@ run_peer() {
   allowed=$(awk "BEGIN { printf \"%.1f\", $times * $pems_seconds }")
   build_plain "$program"
   : >"$work/log"
-  # shellcheck disable=SC2086 # arguments are words
+  # shellcheck disable=SC2046,SC2086 # arguments and options are words
   if [ "$1" = swap ]; then
     seconds_of "$here/cgroup.sh" "$LIMIT" --swap "$SWAP" \
       timeout -k 5 "$allowed" "$mpirun" -n "$2" \
@@ -69,7 +69,8 @@ run_peer() {
   else
     seconds_of "$here/cgroup.sh" "$LIMIT" \
       timeout -k 5 "$allowed" "$mpirun" -n "$2" \
-      -x LD_PRELOAD="$work/in_file.so" -x IN_FILE_DIR="$DISK" \
+      $(launcher_forward LD_PRELOAD "$work/in_file.so") \
+      $(launcher_forward IN_FILE_DIR "$DISK") \
       "$work/$program.plain" $arguments
   fi
   outcome=$(outcome_of)
