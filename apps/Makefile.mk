@@ -40,6 +40,6 @@ apps_suffix_check_SOURCES = apps/packed.h apps/settings.c apps/settings.h \
 apps_suffix_check_LDADD = $(EM_APPS_LIBS)
 
 # The example of streams.
-check_PROGRAMS += apps/stream_simple
+SCRIPTS_RUN += apps/stream_simple
 apps_stream_simple_SOURCES = apps/stream_simple.c
 apps_stream_simple_LDADD = $(EM_APPS_LIBS)

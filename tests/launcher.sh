@@ -9,7 +9,7 @@ esac
 OMPI_ALLOW_RUN_AS_ROOT=1
 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
 OMPI_MCA_mpi_yield_when_idle=1
-# It may print a line of each process, after which PRRTE writes no file of stdout.
+# It may print a line of each process.
 OMPI_MCA_osc=^ucx
 OMPI_MCA_rmaps_base_oversubscribe=1
 PRTE_MCA_rmaps_default_mapping_policy=:oversubscribe
@@ -74,19 +74,23 @@ launcher_apart() {
     echo "-outfile-pattern $1/%r"
     ;;
   orte) echo "--output-filename $1:nojobid,nocopy" ;;
-  *) echo "--output dir=$1" ;;
+  *)
+    # With dir= PMIx 5.0 makes one file of each process: of stderr, if that is first.
+    mkdir -p "$1"
+    echo "--output file=$1/of"
+    ;;
   esac
 }
 
 # launcher_errors FOLDER: prints what came on standard error, where that has files.
 launcher_errors() {
-  [ ! -d "$1" ] || find "$1" -type f -name stderr -exec cat {} +
+  [ ! -d "$1" ] || find "$1" -type f \( -name stderr -o -name '*.err' \) -exec cat {} +
 }
 
 # launcher_output FOLDER: prints what came, and removes the folder.
 launcher_output() {
   if [ -d "$1" ]; then
-    find "$1" -type f ! -name stderr -exec cat {} +
+    find "$1" -type f ! -name stderr ! -name '*.err' -exec cat {} +
     rm -rf "$1"
   fi
 }

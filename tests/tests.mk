@@ -12,6 +12,7 @@ WRAPPER_TESTS = \
   tests/wrappers/flags.sh \
   tests/wrappers/identity.sh \
   tests/wrappers/pemscc.sh \
+  tests/wrappers/outputs.sh \
   tests/wrappers/package.sh \
   tests/wrappers/pemsrun.sh \
   tests/wrappers/python.sh \

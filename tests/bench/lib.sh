@@ -29,12 +29,8 @@ pemsinfo=${PEMSINFO:-pemsinfo}
 }
 DISK=${DISK:-${TMPDIR:-/var/tmp}}
 
-OMPI_ALLOW_RUN_AS_ROOT=1
-OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
-OMPI_MCA_mpi_yield_when_idle=1
-OMPI_MCA_rmaps_base_oversubscribe=1
-export OMPI_ALLOW_RUN_AS_ROOT OMPI_ALLOW_RUN_AS_ROOT_CONFIRM \
-  OMPI_MCA_mpi_yield_when_idle OMPI_MCA_rmaps_base_oversubscribe
+# shellcheck source=tests/launcher.sh
+. "$top/tests/launcher.sh"
 
 work=$(mktemp -d "$DISK/pems-bench.XXXXXX") || exit 1
 swap_file=

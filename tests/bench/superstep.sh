@@ -6,8 +6,6 @@
 . "$(dirname "$0")/lib.sh"
 
 need_pems
-# shellcheck source=tests/launcher.sh
-. "$top/tests/launcher.sh"
 "$pemscc" -O2 -o "$work/superstep" "$here/superstep.c" || exit 1
 "$mpicc" -O2 -o "$work/superstep.plain" "$here/superstep.c" || exit 1
 for v in ${VS:-2 4 8 16 32 64 128 256 512 1024}; do
