@@ -69,6 +69,7 @@ settle() {
 # are the same, and none is missing.
 has_joined() {
   awk '
+    !NF { next } # Hydra ends a job that is killed with one
     FILENAME == ARGV[1] { line[$2, ++n[$2]] = $0; next }
     FILENAME != file { file = FILENAME; split("", place) }
     !($2 in place) { # where this rank goes on
