@@ -222,7 +222,8 @@ does not work: set MPICC and MPIRUN])])
   # "-q" keeps mpirun's pages of advice off; Open MPI 5 has no such option.
   MPIRUN_QUIET= OMPI_DAEMON=prted
   AS_IF([test $pems_launcher = openmpi],
-    [AC_COMPUTE_INT([ompi_major], [OMPI_MAJOR_VERSION], [#include <mpi.h>], [5])
+    [AC_COMPUTE_INT([ompi_major], [OMPI_MAJOR_VERSION], [#include <mpi.h>],
+                    [ompi_major=5])
      AS_IF([test "$ompi_major" -lt 5], [MPIRUN_QUIET=-q OMPI_DAEMON=orted])])
   CPPFLAGS=$pems_save_CPPFLAGS LIBS=$pems_save_LIBS
 ])
