@@ -11,6 +11,11 @@ static inline unsigned back_off(unsigned last, unsigned first, unsigned most) {
   return last == 0 ? first : 2 * last <= most ? 2 * last : most;
 }
 
+/* Where a table of so many slots has what is known of a call site. */
+static inline size_t site_slot(uintptr_t site, size_t slots) {
+  return (site * 0x9e3779b97f4a7c15u >> 32) % slots;
+}
+
 struct contexts {
   struct context *item;
   int n;

@@ -58,13 +58,12 @@ void lazy_start(enum option_swapin wanted) {
   mode = wanted;
   atomic_store(&pieces, 0);
   memset(sites, 0, sizeof(sites));
-  lessons_clear();
   way_start();
 }
 
 /* Locked. Another site in the same place is forgotten. */
 static struct site *site_at_locked(uintptr_t key) {
-  struct site *s = &sites[(key * 0x9e3779b97f4a7c15u >> 32) % SITES];
+  struct site *s = &sites[site_slot(key, SITES)];
   if (s->key != key) {
     *s = (struct site){.key = key};
   }

@@ -27,10 +27,6 @@ static struct {
   struct lesson of[SITES];
 } lessons = {.lock = LOCK_INITIALIZER(LOCK_LESSONS)};
 
-static struct lesson *place_of(uintptr_t site) {
-  return &lessons.of[(site * 0x9e3779b97f4a7c15u >> 32) % SITES];
-}
-
 static void forget(struct lesson *l) {
   prediction_found_free(&l->what);
   *l = (struct lesson){0};
@@ -107,7 +103,7 @@ void lessons_tell(const struct context *c, struct context_prediction *p) {
     return;
   }
   lock_take(&lessons.lock);
-  struct lesson *const l = place_of(p->site);
+  struct lesson *const l = &lessons.of[site_slot(p->site, SITES)];
   struct lesson old = *l;
   p->lesson = new.number = ++lessons.numbers;
   *l = new;
@@ -121,7 +117,7 @@ static bool find(const struct context *c, const struct context_prediction *p,
   bool found = false;
   *copy = (struct lesson){0};
   lock_take(&lessons.lock);
-  const struct lesson *const l = place_of(p->site);
+  const struct lesson *const l = &lessons.of[site_slot(p->site, SITES)];
   if (l->site == p->site && l->number > p->lesson &&
       l->parts == image_parts_len(&c->image)) {
     copy->number = l->number;

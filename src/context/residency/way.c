@@ -88,7 +88,7 @@ void way_start(void) {
 
 /* Another site in the same place is forgotten. */
 static struct site *site_at_locked(uintptr_t key) {
-  struct site *s = &ways.site[(key * 0x9e3779b97f4a7c15u >> 32) % SITES];
+  struct site *s = &ways.site[site_slot(key, SITES)];
   if (s->key != key) {
     *s = (struct site){.key = key, .other = {FIRST_REST, FIRST_REST}};
   }

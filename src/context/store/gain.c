@@ -61,7 +61,7 @@ void gain_start(bool measures) {
 
 /* Another site in the same place is forgotten. It begins as others are. */
 static struct site *site_at_locked(uintptr_t key) {
-  struct site *s = &gain.site[(key * 0x9e3779b97f4a7c15u >> 32) % SITES];
+  struct site *s = &gain.site[site_slot(key, SITES)];
   if (s->key != key) {
     *s = (struct site){.key = key};
   }
