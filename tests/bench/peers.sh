@@ -23,8 +23,6 @@ LIMIT=${LIMIT:-448M}
 N=${N:-134217728}
 SWAP=${SWAP:-4G}
 . "$(dirname "$0")/lib.sh"
-# shellcheck source=tests/launcher.sh
-. "$top/tests/launcher.sh"
 
 mib=${MIB:-64}
 steps=${STEPS:-4}

@@ -69,7 +69,6 @@ settle() {
 # are the same, and none is missing.
 has_joined() {
   awk '
-    !NF { next } # Hydra ends a job that is killed with one
     FILENAME == ARGV[1] { line[$2, ++n[$2]] = $0; next }
     FILENAME != file { file = FILENAME; split("", place) }
     !($2 in place) { # where this rank goes on
@@ -88,10 +87,10 @@ has_joined() {
 }
 
 # What a killed process has written of a line is none, and neither is what MPICH's
-# launcher says there of the kill.
+# launcher says there of the kill, on a page that an empty line begins.
 whole_lines() {
   [ ! -s "$1" ] || [ -z "$(tail -c 1 "$1")" ] || sed -i '$d' "$1"
-  sed -i '/^====*$/,$ { /^rank /!d; }' "$1"
+  sed -i '/^$/ { N; s/^\n\(====*\)$/\1/; }; /^====*$/,$ { /^rank /!d; }' "$1"
 }
 
 # kill_one TAKEN OPTION...: the job is killed at a random moment after its first

@@ -1,14 +1,15 @@
 #!/bin/sh
 # Large thread-local data are memory of a rank like all other: they count, and
-# leave memory while it waits. 16 ranks of 8 MiB each in a cgroup for 72 or 80 MiB.
+# leave memory while it waits. 16 ranks of 8 MiB each in a cgroup for 64 to 80 MiB.
 # shellcheck source=tests/fault/lib.sh
 . "$(dirname "$0")/lib.sh"
 cgroup="${SHELL:-sh} $here/tests/bench/cgroup.sh"
 # A program with such a library needs 45 MiB over Open MPI 4.1, 55 over 5, and
 # over MPICH a little more.
 case $launcher in
-hydra) memory=64M limit_memory=80M ;;
-*) memory=56M limit_memory=72M ;;
+orte) memory=48M limit_memory=64M ;;
+prrte) memory=56M limit_memory=72M ;;
+*) memory=64M limit_memory=80M ;;
 esac
 # shellcheck disable=SC2086 # $cgroup is words
 $cgroup $limit_memory true 2>"$err"
