@@ -119,6 +119,7 @@ struct pems_request {
   uint64_t turn_;
   struct pems_request *next_;
   void *owner_;
+  uint64_t served_ns_;
 };
 
 /* Starts n requests together: each disk gets its share as one list. Requests

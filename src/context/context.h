@@ -114,6 +114,7 @@ struct context_took {
   uint64_t moved, moved_ns;  /* bytes, as it came and left */
   uint64_t faults, fault_ns; /* of its VP; that the system took for them */
   uint64_t read, waited_ns;  /* bytes read for those; waiting for them */
+  unsigned waits;            /* times that its VP waited meanwhile */
 };
 
 /* What residency/stay.c knows of a residence. Zeroed: it is not timed. */

@@ -8,6 +8,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 
+#include "os/clock.h"
 #include "os/lock.h"
 #include "os/native.h"
 #include "os/thread.h"
@@ -19,6 +20,7 @@
 /* Requests that are moved as one. */
 struct transfer {
   struct driver_request r; /* first: a request of the driver is its transfer */
+  uint64_t begin;          /* ns: handed to the disk */
   struct pems_request *parts; /* in order, by next_ */
 };
 
@@ -39,7 +41,8 @@ struct disk_queue {
   unsigned threads;  /* that were started */
   pthread_t *thread; /* depth of them */
   _Atomic unsigned busy;
-  struct lock lock;    /* for what follows */
+  _Atomic uint64_t served_until; /* ns: the last request ended */
+  struct lock lock;              /* for what follows */
   pthread_cond_t work; /* for threads: there is a request, or `ending` */
   struct lane lane[2]; /* reads, writes */
   uint64_t turn;       /* requests that came so far */
@@ -123,6 +126,7 @@ static bool take_next_locked(struct disk_queue *q, struct transfer *t) {
     return false;
   }
   struct pems_request *last = t->parts = take_first(lane);
+  t->begin = clock_ns();
   t->r = (struct driver_request){
       .write = last->write != 0,
       .buf = last->buf,
@@ -155,13 +159,28 @@ static void end_parts(struct disk_queue *q, struct pems_request *list) {
   }
 }
 
-/* Notes the error in all parts; the last of them. */
-static struct pems_request *note_error(const struct transfer *t) {
+/* ns that the disk took for what has ended now. It serves one request after the
+   other: what those before it took is not its own. */
+static uint64_t served_since(struct disk_queue *q, uint64_t begin) {
+  const uint64_t now = clock_ns();
+  const uint64_t before = atomic_exchange(&q->served_until, now);
+  const uint64_t from = before > begin ? before : begin;
+  return now > from ? now - from : 0;
+}
+
+/* Notes in all parts how it ended and what it took; the last of them. */
+static struct pems_request *note_end(struct disk_queue *q,
+                                     const struct transfer *t) {
+  const double each =
+      (double)served_since(q, t->begin) / (double)(t->r.n ? t->r.n : 1);
   struct pems_request *r = t->parts;
-  for (r->error = t->r.error; r->next_; r = r->next_) {
-    r->next_->error = t->r.error;
+  for (;; r = r->next_) {
+    r->error = t->r.error;
+    r->served_ns_ = (uint64_t)(each * (double)r->n);
+    if (!r->next_) {
+      return r;
+    }
   }
-  return r;
 }
 
 static int move(struct driver_file *file, int write, void *buf, size_t n,
@@ -171,9 +190,11 @@ static int move(struct driver_file *file, int write, void *buf, size_t n,
 }
 
 int disk_queue_now(struct disk_queue *q, int write, void *buf, size_t n,
-                   uint64_t offset) {
+                   uint64_t offset, uint64_t *served_ns) {
   atomic_fetch_add(&q->busy, 1);
+  const uint64_t begin = clock_ns();
   const int error = move(q->file, write, buf, n, offset);
+  *served_ns += served_since(q, begin);
   atomic_fetch_sub(&q->busy, 1);
   return error;
 }
@@ -310,7 +331,7 @@ static void *work(void *arg) {
     }
     lock_give(&q->lock);
     t.r.error = move(q->file, t.r.write, t.r.buf, t.r.n, t.r.offset);
-    note_error(&t);
+    note_end(q, &t);
     end_parts(q, t.parts);
     lock_take(&q->lock);
   }
@@ -327,7 +348,7 @@ static void refill(struct disk_queue *q, struct driver_request *done) {
     const struct transfer *const t = (const struct transfer *)r;
     done = r->next;
     *last = t->parts;
-    last = &note_error(t)->next_;
+    last = &note_end(q, t)->next_;
     r->next = q->free;
     q->free = r;
   }

@@ -45,10 +45,10 @@ void disk_queue_start(struct disk_queue *q, struct pems_request *list);
    if it had not begun; it is no longer the queue's then, and not done. False
    where disk_queue_direct. Thread-safe. */
 int disk_queue_cancel(struct disk_queue *q, struct pems_request *request);
-/* Moves n bytes in the calling thread, past the queue. 0 or an errno value.
-   Thread-safe. */
+/* Moves n bytes in the calling thread, past the queue; *served_ns grows by what
+   the disk took for it. 0 or an errno value. Thread-safe. */
 int disk_queue_now(struct disk_queue *q, int write, void *buf, size_t n,
-                   uint64_t offset);
+                   uint64_t offset, uint64_t *served_ns);
 /* True if those who start requests carry them out: in memory, and in a forked
    child, which has no threads. */
 bool disk_queue_direct(const struct disk_queue *q);

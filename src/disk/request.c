@@ -50,6 +50,7 @@ void disk_tally_add(struct disk_tally *t, int write, uint64_t bytes,
 
 void disk_request_begin(struct pems_request *r, void *owner) {
   r->error = 0;
+  r->served_ns_ = 0;
   r->next_ = NULL;
   r->owner_ = owner;
   __atomic_store_n(&r->state_, UNDER_WAY, __ATOMIC_RELAXED);

@@ -10,6 +10,7 @@
 #include "context/residency/ledger.h"
 #include "context/residency/room.h"
 #include "context/residency/segment.h"
+#include "context/residency/stay.h"
 #include "context/residency/swap.h"
 #include "context/residency/victim.h"
 #include "context/store/crate.h"
@@ -468,6 +469,7 @@ bool context_was_read(struct context *c) {
 
 static void release_locked(struct context *c) {
   c->held = false;
+  stay_wait(c);
   ledger_note_locked(c);
   c->use.last_used = ++ledger.tick;
 }

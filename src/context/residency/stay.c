@@ -3,6 +3,7 @@
 
 #include "base/self.h"
 #include "context/residency/way.h"
+#include "context/store/store.h"
 #include "os/clock.h"
 #include "os/thread.h"
 
@@ -82,6 +83,14 @@ void stay_stop(struct context *c) {
     s->took.fault_ns += system_ns(&u) - s->system_ns;
   }
   s->took.waited_ns += waited_ns(s, &u, wall, cpu);
+}
+
+void stay_wait(struct context *c) {
+  c->stay.took.waits++;
+}
+
+uint64_t stay_used_ns(void) {
+  return clock_thread_ns() + store_served_ns();
 }
 
 void stay_moved(struct context *c, uint64_t ns, uint64_t bytes) {

@@ -192,6 +192,7 @@ struct outgoing {
   bool mapped;          /* the piece surveyed now shows the file */
   uintptr_t frames;     /* end of the pages that may be kept for others */
   uint64_t begin;       /* ns */
+  uint64_t used;        /* stay_used_ns then */
   uint64_t read_lazily; /* bytes, by the system */
 };
 
@@ -411,6 +412,7 @@ static void give_back_space(struct context *c) {
 static void begin_out(struct outgoing *o) {
   struct context *const c = o->c;
   o->begin = clock_ns();
+  o->used = stay_used_ns();
   lock_take(&c->io_lock);
   atomic_fetch_add(&c->departures, 1);
   o->read_lazily = lazy_bytes_read(c);
@@ -431,7 +433,7 @@ static void end_out(struct outgoing *o, uint64_t bytes) {
     give_up_memory(c, o->frames);
   }
   lazy_finish(c, true);
-  stay_moved(c, clock_ns() - o->begin, bytes);
+  stay_moved(c, stay_used_ns() - o->used, bytes);
   stay_read(c, o->read_lazily);
   stay_end(c, true);
   lock_give(&c->io_lock);
@@ -561,6 +563,7 @@ struct incoming {
   struct context *c;
   struct ranges pages, stack; /* to be read where the context lies */
   uint64_t begin;             /* ns */
+  uint64_t used;              /* stay_used_ns then */
   uint64_t together;          /* bytes that come with those of others */
 };
 
@@ -578,6 +581,7 @@ static void begin_in(struct incoming *in,
                      void (*took_frames)(struct context *)) {
   struct context *const c = in->c;
   in->begin = clock_ns();
+  in->used = stay_used_ns();
   if (!c->guarded) {
     map_image(c);
     context_map(c);
@@ -602,7 +606,7 @@ static void end_in(struct incoming *in) {
   boundary_flush(&c->boundary, apply_boundary, c);
   track_begin(c, &in->pages, lazy_quiet(c));
   restore_protections(c);
-  stay_moved(c, clock_ns() - in->begin, bytes);
+  stay_moved(c, stay_used_ns() - in->used, bytes);
   lock_give(&c->io_lock);
   ranges_free(&in->pages);
   ranges_free(&in->stack);

@@ -21,11 +21,13 @@ enum {
   FIRST_REST = 8,
   MOST_REST = 256,
   /* One residence in so many may go the worse way, and so many more; and what
-     that takes longer may be one part in so many of all, half as much after
-     each trial in turn that was worse, but not less than one in 256. */
+     that takes longer may be one part in so many of all, and of those of a
+     site, there half as much after each trial in turn that was worse, but not
+     less than one in 256. */
   RARELY = 24,
   FREE = 8,
-  LITTLE = 32,
+  LITTLE = 64,
+  LITTLE_OF_SITE = 32,
   MOST_FAILED = 3,
   /* What a trial has told is waited for, for so many residences at most. */
   PATIENCE = 16,
@@ -46,8 +48,13 @@ struct rest {
 };
 
 struct cost {
-  double ns; /* for a byte on disk; newer residences count more */
+  double ns; /* for a byte on disk and a wait; newer residences count more */
   unsigned n;
+};
+
+/* What the worse way costs, at one site or all. */
+struct trials {
+  double spent, lost; /* ns: of all residences, and what trials took longer */
 };
 
 struct site {
@@ -56,6 +63,8 @@ struct site {
   enum way best;     /* as far as is known */
   struct rest other; /* until the other way is measured again */
   struct rest learn; /* until a context may learn what it touches */
+  struct trials trials;
+  unsigned failed; /* trials in turn that were worse */
 };
 
 static struct {
@@ -66,12 +75,11 @@ static struct {
                   way takes, negative where it is mapping */
   unsigned pairs;
   uint64_t chosen, tried; /* residences, and those of the worse way */
-  unsigned failed;        /* trials in turn that were worse */
   unsigned patience;      /* residences to come until another may begin */
-  double spent, lost;     /* ns: of all, and what those took longer */
-  struct rate move[2];    /* bytes: of contexts as a whole, and mapped */
-  struct rate fault;      /* without waiting for the disk */
-  struct rate read;       /* bytes, one fault after another */
+  struct trials trials;
+  struct rate move[2]; /* bytes: of contexts as a whole, and mapped */
+  struct rate fault;   /* without waiting for the disk */
+  struct rate read;    /* bytes, one fault after another */
 } ways = {.lock = LOCK_INITIALIZER(LOCK_WAY)};
 
 void way_start(void) {
@@ -80,8 +88,8 @@ void way_start(void) {
   ways.gain = 0;
   ways.pairs = 0;
   ways.chosen = ways.tried = 0;
-  ways.failed = ways.patience = 0;
-  ways.spent = ways.lost = 0;
+  ways.patience = 0;
+  ways.trials = (struct trials){0};
   memset(ways.move, 0, sizeof(ways.move));
   ways.fault = ways.read = (struct rate){0};
 }
@@ -95,12 +103,18 @@ static struct site *site_at_locked(uintptr_t key) {
   return s;
 }
 
-/* Several at once could all be for nothing. */
-static bool may_try_locked(void) {
-  const unsigned failed = ways.failed < MOST_FAILED ? ways.failed : MOST_FAILED;
+static bool lost_little(const struct trials *t, double part) {
+  return t->lost * part <= t->spent;
+}
+
+/* Several at once could all be for nothing. A site where they fail leaves to
+   others what may be lost. */
+static bool may_try_locked(const struct site *s) {
+  const unsigned failed = s->failed < MOST_FAILED ? s->failed : MOST_FAILED;
   return ways.whole.n >= ENOUGH && !ways.patience &&
          ways.tried < ways.chosen / RARELY + FREE &&
-         ways.lost * (LITTLE << failed) < ways.spent;
+         lost_little(&ways.trials, LITTLE) &&
+         lost_little(&s->trials, LITTLE_OF_SITE << failed);
 }
 
 /* What mapping takes: no more than where it is not known what is touched. */
@@ -155,7 +169,7 @@ static void compare_locked(struct site *s) {
 
 /* Is the other way to be tried by this context? */
 static bool is_tried_locked(struct site *s, enum way other, bool ready) {
-  if (!may_try_locked()) {
+  if (!may_try_locked(s)) {
     return false;
   }
   if (other == MAPPED && !ready) {
@@ -202,24 +216,31 @@ static void add(struct cost *c, double ns) {
   c->ns += (ns - c->ns) / (c->n < LATELY ? c->n : LATELY);
 }
 
+static void spend(struct trials *t, double ns, double longer) {
+  t->spent += ns;
+  t->lost += longer > 0 ? longer : 0;
+}
+
 /* What a residence took, beside what the best way would have. A trial that was
-   better is made again at once. */
+   better is made again at once. To find out what is touched takes longer and is
+   needed once: it does not tell that mapping does. */
 static void account_locked(struct site *s, enum way way, double ns,
                            double bytes) {
   const bool trial = (way == WHOLE) != (s->best == WHOLE);
   const double best = expected_locked(s, s->best) * bytes;
-  ways.spent += ns;
+  const double longer = trial ? ns - best : 0;
+  spend(&ways.trials, ns, longer);
+  spend(&s->trials, ns, longer);
   if (!trial) {
     return;
   }
   ways.patience = 0;
-  if (ns > best) {
-    ways.lost += ns - best;
-    ways.failed++;
+  if (longer > 0) {
+    s->failed += way != LEARNING;
   } else if (ns < better * best) {
     s->other = (struct rest){0};
     ways.tried -= ways.tried > 0;
-    ways.failed = 0;
+    s->failed = 0;
   }
 }
 
@@ -230,7 +251,8 @@ static double usual_part(struct rate *r, uint64_t amount, uint64_t ns,
   return rate_at(r, (double)amount);
 }
 
-/* What it takes by the rates of all. */
+/* What it takes for each wait by the rates of all: who has less memory stays
+   for more of them. */
 static double usual_ns_locked(const struct context_took *s) {
   static const double bytes = 1 << 30, count = 1 << 18;
   double ns = usual_part(&ways.move[s->mapped], s->moved, s->moved_ns, bytes);
@@ -240,7 +262,7 @@ static double usual_ns_locked(const struct context_took *s) {
   if (s->read) {
     ns += usual_part(&ways.read, s->read, s->waited_ns, bytes);
   }
-  return s->mapped ? small_pages * ns : ns;
+  return (s->mapped ? small_pages * ns : ns) / (s->waits > 1 ? s->waits : 1);
 }
 
 void way_took(uintptr_t key, const struct context_took *stay) {

@@ -219,6 +219,10 @@ uint64_t store_swap_in(struct context *c, const struct ranges *pages,
   return bytes;
 }
 
+uint64_t store_served_ns(void) {
+  return disks_served_ns();
+}
+
 int store_read_page(const struct context *c, uintptr_t at, void *memory) {
   return disks_read(store.disks, c->index, memory, PAGE, offset(c, at));
 }

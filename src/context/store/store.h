@@ -90,6 +90,9 @@ uint64_t store_swap_out(struct context *c, const struct ranges *write,
 uint64_t store_swap_in(struct context *c, const struct ranges *pages,
                        const struct ranges *more);
 
+/* What disks took for the calling thread's transfers, as disks_served_ns. */
+uint64_t store_served_ns(void);
+
 /* Ends the job because a disk has failed c. */
 _Noreturn void store_failed(const struct context *c, const char *what,
                             int error);

@@ -75,6 +75,13 @@ void disk_records_free(struct disk_records *s) {
 
 /* --- batches --- */
 
+/* ns that disks took for what the thread has waited for. */
+static _Thread_local uint64_t served_ns;
+
+uint64_t disks_served_ns(void) {
+  return served_ns;
+}
+
 void disk_batch_note(struct disk_batch *b, int error) {
   int none = 0;
   if (error) {
@@ -117,6 +124,7 @@ static void record_done(struct pems_request *r) {
   struct disk_batch *const b = record->batch;
   count(r->write, r->n, r->error);
   disk_batch_note(b, r->error);
+  atomic_fetch_add(&b->served_ns, r->served_ns_);
   give_record(record->home, r);
   one_less(b);
 }
@@ -124,7 +132,7 @@ static void record_done(struct pems_request *r) {
 int disk_batch_now(struct disk_queue *q, int write, void *buf, size_t n,
                    uint64_t offset) {
   const uint64_t begin = clock_ns();
-  const int error = disk_queue_now(q, write, buf, n, offset);
+  const int error = disk_queue_now(q, write, buf, n, offset, &served_ns);
   count(write, n, error);
   counter_add(io_wait, clock_ns() - begin);
   return error;
@@ -187,5 +195,6 @@ void disk_batch_add(struct disk_records *s, struct disk_queue *q,
 int disk_batch_wait(struct disk_batch *b) {
   carry_out_own(b);
   await(b);
+  served_ns += atomic_exchange(&b->served_ns, 0);
   return atomic_exchange(&b->error, 0);
 }

@@ -79,9 +79,10 @@ struct disk_records;
 
 /* Transfers that are under way together; a local variable of whoever waits. */
 struct disk_batch {
-  _Atomic uint32_t pending; /* requests not done yet, and a futex */
-  _Atomic int error;        /* of the first that failed, else 0 */
-  bool helps;               /* disk_batch_help */
+  _Atomic uint32_t pending;   /* requests not done yet, and a futex */
+  _Atomic int error;          /* of the first that failed, else 0 */
+  _Atomic uint64_t served_ns; /* what the disks took for those that are done */
+  bool helps;                 /* disk_batch_help */
   struct {
     struct disk_queue *queue; /* NULL: there is none */
     struct disk_records *records;
@@ -95,6 +96,7 @@ struct disk_batch {
 static inline void disk_batch_begin(struct disk_batch *b) {
   b->pending = 0;
   b->error = 0;
+  b->served_ns = 0;
   b->helps = false;
   b->own.queue = NULL;
 }
@@ -117,6 +119,12 @@ void disks_start_write(struct disks *d, struct disk_batch *b, int context,
    time counts as io_wait. Thread-safe beside everything but calls for the same
    batch. */
 int disk_batch_wait(struct disk_batch *b);
+
+/* ns that disks took so far for what the calling thread has waited for: of each
+   request the time from its start, or the end of the one that was done before
+   it, to its end. So, other than io_wait, without what others' requests take.
+   It only grows; differences count. */
+uint64_t disks_served_ns(void);
 
 /* What moves them: as asked for, or what it was replaced by. */
 const char *disks_driver(const struct disks *d);

@@ -156,11 +156,14 @@ static void visit(int i) {
   context_release(context_get(i));
 }
 
+/* '-': out, or it is still being written, which is waited for. */
 static void expect_states(const char *in) {
   for (int i = 0; in[i]; i++) {
-    ck_assert_msg(context_get(i)->state ==
-                      (in[i] == '-' ? CONTEXT_OUT : CONTEXT_IN),
+    struct context *const c = context_get(i);
+    context_pin(c);
+    ck_assert_msg(c->state == (in[i] == '-' ? CONTEXT_OUT : CONTEXT_IN),
                   "context %d is not as in %s", i, in);
+    context_unpin(c);
   }
 }
 

@@ -51,6 +51,29 @@ START_TEST(faults_and_moves_count) {
 }
 END_TEST
 
+START_TEST(its_waits_count) {
+  begin(false);
+  stay_wait(&one);
+  stay_wait(&one);
+  ck_assert_uint_eq(one.stay.took.waits, 2);
+  begin(true);
+  ck_assert_uint_eq(one.stay.took.waits, 0);
+}
+END_TEST
+
+/* A processor's time, not that of sleeping. */
+START_TEST(what_a_thread_uses_counts) {
+  const struct timespec pause = {0, 50000000};
+  const uint64_t before = stay_used_ns();
+  touch_pages();
+  const uint64_t used = stay_used_ns() - before;
+  ck_assert_uint_gt(used, 0);
+  nanosleep(&pause, NULL);
+  ck_assert_uint_lt(stay_used_ns() - before - used,
+                    (uint64_t)pause.tv_nsec / 2);
+}
+END_TEST
+
 START_TEST(what_it_waits_for_otherwise_does_not) {
   const struct timespec pause = {0, 50000000};
   begin(true);
@@ -168,6 +191,8 @@ int main(void) {
                                                   tcase_create("swap");
   tcase_add_checked_fixture(alone, way_start, NULL);
   tcase_add_test(alone, faults_and_moves_count);
+  tcase_add_test(alone, its_waits_count);
+  tcase_add_test(alone, what_a_thread_uses_counts);
   tcase_add_test(alone, what_it_waits_for_otherwise_does_not);
   tcase_add_test(alone, later_runs_are_not_timed);
   tcase_add_test(alone, other_threads_do_not_stop_it);

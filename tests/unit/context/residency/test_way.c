@@ -253,6 +253,50 @@ START_TEST(a_trial_that_was_better_is_repeated) {
 }
 END_TEST
 
+/* A site where mapping loses does not use up what others may try. */
+START_TEST(each_place_has_trials_of_its_own) {
+  static const unsigned far_worse[2] = {10, 90};
+  count(3000, 1, far_worse);
+  int mapped = 0;
+  for (int i = 0; i < 400; i++) {
+    mapped += stay(2, mapped_is_better);
+    stay(1, far_worse);
+  }
+  ck_assert_int_ge(mapped, 300);
+}
+END_TEST
+
+/* Nor does finding out what is touched tell that mapping loses. */
+START_TEST(finding_out_does_not_fail) {
+  for (int i = 0; i < 3; i++) {
+    took(1, false, true, BYTES);
+  }
+  int learnt = 0;
+  for (int i = 0; i < 400; i++) {
+    const bool mapped = way_choose(1, false);
+    took(1, mapped, false, mapped ? 2 * BYTES : BYTES);
+    learnt += mapped;
+  }
+  ck_assert_int_ge(learnt, 4);
+}
+END_TEST
+
+/* Who stays for several waits, since it has little in memory, came for each. */
+START_TEST(a_residence_serves_its_waits) {
+  for (int i = 0; i < 200; i++) {
+    const bool mapped = way_choose(1, true);
+    const struct context_took t = {.mapped = mapped,
+                                   .ready = true,
+                                   .bytes = BYTES,
+                                   .moved = 10 * BYTES,
+                                   .moved_ns = (mapped ? 15 : 10) * BYTES,
+                                   .waits = mapped ? 2 : 1};
+    way_took(1, &t);
+  }
+  ck_assert(mostly(1, true));
+}
+END_TEST
+
 /* To find out what it touches is worth it seldom. */
 START_TEST(few_find_out) {
   int mapped = 0;
@@ -287,6 +331,9 @@ int main(void) {
   tcase_add_test(t, a_place_that_takes_longer_gains_nothing_by_that);
   tcase_add_test(t, where_both_take_alike_contexts_are_read_as_a_whole);
   tcase_add_test(t, a_trial_that_was_better_is_repeated);
+  tcase_add_test(t, each_place_has_trials_of_its_own);
+  tcase_add_test(t, finding_out_does_not_fail);
+  tcase_add_test(t, a_residence_serves_its_waits);
   tcase_add_test(t, few_find_out);
   suite_add_tcase(s, t);
   return check_run(s);

@@ -55,6 +55,7 @@ END_TEST
 /* Pages of image and heap, of neighbouring contexts, none where another is. */
 START_TEST(what_is_written_is_read_again) {
   enum { PAGES = 3 };
+  const uint64_t served = store_served_ns();
   create("unix", CONTEXTS, mu, CONTEXTS * mu);
   char *const memory = aligned_alloc(PAGE, PAGES * PAGE);
   ck_assert_ptr_nonnull(memory);
@@ -77,6 +78,7 @@ START_TEST(what_is_written_is_read_again) {
       ck_assert_int_eq(memory[at], '0' + i);
     }
   }
+  ck_assert_uint_gt(store_served_ns(), served);
   free(memory);
 }
 END_TEST

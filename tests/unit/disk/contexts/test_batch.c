@@ -468,6 +468,64 @@ START_TEST(all_disks_work_at_once) {
 }
 END_TEST
 
+/* --- what the disk takes --- */
+
+enum { SLOW_MB = 100 }; /* 10^6 bytes a second */
+
+struct part {
+  int context;
+  size_t n;
+  char *buf;
+  uint64_t served_ns, begin, end;
+};
+
+static void *move_part(void *arg) {
+  struct part *const p = arg;
+  struct disk_batch b;
+  disk_batch_begin(&b);
+  const uint64_t served = disks_served_ns();
+  p->begin = clock_ns();
+  for (size_t at = 0; at < p->n; at += 256 << 10) {
+    disks_start_write(d, &b, p->context, p->buf + at, 256 << 10, at);
+  }
+  ck_assert_int_eq(disk_batch_wait(&b), 0);
+  p->end = clock_ns();
+  p->served_ns = disks_served_ns() - served;
+  return NULL;
+}
+
+/* Two move at once: one waits behind the other, which is not its own. */
+START_TEST(the_disk_serves_one_after_the_other) {
+  reopen(fault(_i, "rate=100"), 1, 0, 4, 2, 4 * MIB);
+  char *const buf = aligned(5 * MIB);
+  struct part large = {.context = 0, .n = 4 * MIB, .buf = buf};
+  struct part small = {.context = 1, .n = MIB, .buf = buf + 4 * MIB};
+  pthread_t thread;
+  ck_assert_int_eq(pthread_create(&thread, NULL, move_part, &large), 0);
+  move_part(&small);
+  ck_assert_int_eq(pthread_join(thread, NULL), 0);
+  free(buf);
+  const uint64_t begin = large.begin < small.begin ? large.begin : small.begin;
+  const uint64_t end = large.end > small.end ? large.end : small.end;
+  const uint64_t all = 5 * MIB * 1000 / SLOW_MB; /* ns */
+  ck_assert_uint_le(large.served_ns + small.served_ns, end - begin);
+  ck_assert_uint_ge(large.served_ns + small.served_ns, all * 9 / 10);
+  ck_assert_uint_gt(large.served_ns, small.served_ns);
+}
+END_TEST
+
+START_TEST(what_one_carries_out_itself_is_served_too) {
+  reopen(fault(_i, "rate=100"), 1, 0, 4, 1, MIB);
+  char *const buf = aligned(MIB);
+  const uint64_t served = disks_served_ns(), begin = clock_ns();
+  ck_assert_int_eq(disks_write(d, 0, buf, MIB, 0), 0);
+  const uint64_t took = disks_served_ns() - served;
+  ck_assert_uint_ge(took, MIB * 1000 / SLOW_MB * 9 / 10);
+  ck_assert_uint_le(took, clock_ns() - begin);
+  free(buf);
+}
+END_TEST
+
 /* --- threads and processes --- */
 
 /* Threads of pems-disk in this process; *blocking: those that block all
@@ -685,6 +743,8 @@ int main(void) {
   tcase_add_loop_test(t, tiny_and_huge, 0, KINDS);
   tcase_add_loop_test(t, depth_requests_are_under_way, 0, KINDS);
   tcase_add_loop_test(t, all_disks_work_at_once, 0, KINDS);
+  tcase_add_loop_test(t, the_disk_serves_one_after_the_other, 0, KINDS);
+  tcase_add_loop_test(t, what_one_carries_out_itself_is_served_too, 0, KINDS);
   tcase_add_loop_test(t, threads_block_signals_and_end, 0, KINDS);
   tcase_add_loop_test(t, a_forked_child_leaves_queues_alone, 0, KINDS);
   tcase_add_loop_test(t, lazy_mappings_show_what_was_written, 0, 2 * KINDS);
