@@ -373,6 +373,7 @@ tests_unit_tasks_test_spraylist_LDFLAGS = $(WRAP_MEMORY)
 # What it defines is found by dlsym.
 tests_unit_mpi_below_test_launcher_LDFLAGS = \
   -Wl,--export-dynamic-symbol=ucs_debug_disable_signal
+tests_unit_mpi_below_test_hooks_LDFLAGS = -Wl,--wrap=dlsym
 tests_unit_mpi_below_test_keeper_LDFLAGS = -Wl,--wrap=fopen
 tests_unit_mpi_coll_test_persistent_coll_LDFLAGS = $(WRAP_MEMORY)
 tests_unit_mpi_comm_test_comm_from_group_LDFLAGS = $(WRAP_MEMORY)
@@ -398,7 +399,8 @@ tests_unit_mpi_transfer_test_coll_side_kept_LDFLAGS = $(WRAP_MEMORY)
 tests_unit_mpi_job_test_restart_LDFLAGS = \
   -Wl,--wrap=fixed_possible,--wrap=fixed_is,--wrap=fixed_again \
   -Wl,--wrap=fixed_stack_limit,--wrap=fixed_set_guards \
-  -Wl,--wrap=identity_find,--wrap=identity_free,--wrap=image_place_size
+  -Wl,--wrap=identity_find,--wrap=identity_free,--wrap=image_place_size \
+  -Wl,--wrap=fixed_once_more,--wrap=hooks_installed
 tests_unit_mpi_object_test_comm_kept_LDFLAGS = $(WRAP_MEMORY)
 tests_unit_mpi_io_test_file_access_LDFLAGS = $(WRAP_MEMORY)
 tests_unit_mpi_io_test_file_kept_LDFLAGS = $(WRAP_MEMORY)

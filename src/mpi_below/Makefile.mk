@@ -3,6 +3,8 @@ libpemscore_la_SOURCES += \
   src/mpi_below/flavour.h \
   src/mpi_below/goodbye.c \
   src/mpi_below/goodbye.h \
+  src/mpi_below/hooks.c \
+  src/mpi_below/hooks.h \
   src/mpi_below/keeper.c \
   src/mpi_below/keeper.h \
   src/mpi_below/launcher.c \
@@ -41,6 +43,7 @@ EXTRA_DIST += src/mpi_below/mpi.m4 src/mpi_below/launcher_openmpi.c \
 UNIT_TESTS += \
   tests/unit/mpi_below/test_flavour \
   tests/unit/mpi_below/test_goodbye \
+  tests/unit/mpi_below/test_hooks \
   tests/unit/mpi_below/test_keeper \
   tests/unit/mpi_below/test_launcher \
   tests/unit/mpi_below/test_libraries \

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <limits.h>
 #include <stddef.h>
+#include <sys/auxv.h>
 #include <sys/personality.h>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -38,21 +39,29 @@ static int set_stack_limit(uint64_t bytes) {
   return setrlimit(RLIMIT_STACK, &limit) == 0 ? 0 : errno;
 }
 
-int fixed_again(char **argv, char **envp, uint64_t stack_limit) {
+/* Where ld.so is the program, and this one its argument (AT_BASE is 0 then),
+   the arguments are not those that were given. */
+int fixed_once_more(char **argv, char **envp) {
   char path[PATH_MAX];
-  const int now = personality(ASK);
+  if (!getauxval(AT_BASE)) {
+    return ENOEXEC;
+  }
   const ssize_t n = readlink("/proc/self/exe", path, sizeof(path) - 1);
-  if (n < 0 || now < 0 ||
-      personality((unsigned long)now | ADDR_NO_RANDOMIZE) < 0) {
+  if (n < 0) {
     return errno;
   }
   path[n] = '\0';
-  const int code = stack_limit ? set_stack_limit(stack_limit) : 0;
-  if (code) {
-    return code;
-  }
   execve(path, argv, envp);
   return errno;
+}
+
+int fixed_again(char **argv, char **envp, uint64_t stack_limit) {
+  const int now = personality(ASK);
+  if (now < 0 || personality((unsigned long)now | ADDR_NO_RANDOMIZE) < 0) {
+    return errno;
+  }
+  const int code = stack_limit ? set_stack_limit(stack_limit) : 0;
+  return code ? code : fixed_once_more(argv, envp);
 }
 
 /* Their places in the record of a thread are part of the ABI. */

@@ -14,6 +14,9 @@ bool fixed_is(void);
    the limit of the stack, too: `stack_limit` bytes, or 0: as it is. Returns an
    errno value if that cannot be. */
 int fixed_again(char **argv, char **envp, uint64_t stack_limit);
+/* Runs this program anew, as it is otherwise: for another environment. Returns
+   an errno value. */
+int fixed_once_more(char **argv, char **envp);
 /* The limit of the stack. */
 uint64_t fixed_stack_limit(void);
 

@@ -6,12 +6,12 @@
 #include "checkpoint/shelf.h"
 #include "context/image/image_place.h"
 #include "mpi/job/checkpoint_sizes.h"
+#include "mpi_below/hooks.h"
 #include "mpi_below/net.h"
 #include "os/fixed.h"
 #include "os/native.h"
 #include "vp/vp.h"
 
-#include <dlfcn.h>
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>
@@ -75,17 +75,6 @@ static uint64_t wanted_limit(void) {
                                           : now;
 }
 
-/* UCX, below some MPIs, replaces mmap for the whole process: what the program
-   maps would be no memory of the rank's, and missing in a checkpoint. What it
-   is to do it reads when it is loaded. */
-static const char hooks[] = "UCX_MEM_MMAP_HOOK_MODE";
-
-static bool replaces_mmap(void) {
-  const char *const mode = getenv(hooks);
-  return dlsym(RTLD_DEFAULT, "ucm_set_event_handler") &&
-         !(mode && strcmp(mode, "none") == 0);
-}
-
 static int fix_addresses(char **argv) {
   const uint64_t limit = wanted_limit();
   if (!fixed_possible()) {
@@ -93,16 +82,24 @@ static int fix_addresses(char **argv) {
                    "checkpoints: not on this kind of machine, nor with "
                    "sanitizers: leave out --pems-checkpoint");
   }
-  if (fixed_is() && fixed_stack_limit() == limit && !replaces_mmap()) {
+  if (fixed_is() && fixed_stack_limit() == limit && !hooks_installed()) {
     return 0;
   }
   const int code =
-      setenv(hooks, "none", 1) == 0 ? fixed_again(argv, environ, limit) : errno;
+      hooks_forbid() == 0 ? fixed_again(argv, environ, limit) : errno;
   return failure(&restart.error, code,
                  "checkpoints: the system does not let programs have the same "
                  "addresses each time: %s: allow personality(2), and a stack "
                  "of %llu KiB (ulimit -s)",
                  strerror(code), (unsigned long long)limit >> 10);
+}
+
+/* What the program maps would be no memory of the rank's. Who has chosen that
+   gets it. */
+static void leave_memory(char **argv) {
+  if (hooks_installed() && !hooks_chosen() && hooks_forbid() == 0) {
+    (void)fixed_once_more(argv, environ);
+  }
 }
 
 /* Of the C library's two numbers a rank has traces: in frames that are checked,
@@ -120,6 +117,7 @@ static struct fixed_guards common_guards(const struct options *o) {
 static int begin(const struct options *o, char **argv) {
   restart.fixed = o->checkpoint || o->restart;
   if (!restart.fixed) {
+    leave_memory(argv);
     return 0;
   }
   int code = o->restart ? find(o->restart) : 0;

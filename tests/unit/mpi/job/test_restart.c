@@ -15,7 +15,8 @@
 enum { V = 3, LIMIT = 8 << 20, IMAGES = 12345 };
 
 /* The machine, as restart.c sees it. */
-static bool possible = true, fixed = true;
+static bool possible = true, fixed = true, hooks;
+static const char *once_more; /* what the environment says of hooks then */
 static uint64_t limit = LIMIT, again_with;
 static struct fixed_guards guards;
 static struct identity_file file = {"/bin/program", "build"};
@@ -25,6 +26,8 @@ bool __wrap_fixed_possible(void);
 bool __wrap_fixed_is(void);
 uint64_t __wrap_fixed_stack_limit(void);
 int __wrap_fixed_again(char **argv, char **envp, uint64_t stack_limit);
+int __wrap_fixed_once_more(char **argv, char **envp);
+bool __wrap_hooks_installed(void);
 void __wrap_fixed_set_guards(struct fixed_guards to);
 int __wrap_identity_find(struct identity *to, struct pems_error *error);
 void __wrap_identity_free(struct identity *which);
@@ -46,6 +49,17 @@ int __wrap_fixed_again(char **argv, char **envp, uint64_t stack_limit) {
   (void)argv, (void)envp;
   again_with = stack_limit;
   return EPERM;
+}
+
+int __wrap_fixed_once_more(char **argv, char **envp) {
+  ck_assert_str_eq(argv[0], "program");
+  (void)envp;
+  once_more = getenv("UCX_MEM_MMAP_HOOK_MODE");
+  return EPERM;
+}
+
+bool __wrap_hooks_installed(void) {
+  return hooks;
 }
 
 void __wrap_fixed_set_guards(struct fixed_guards to) {
@@ -179,6 +193,26 @@ START_TEST(without_checkpoints_nothing_is_fixed) {
   ck_assert_ptr_null(restart_from());
   ck_assert_ptr_null(restart_folder());
   ck_assert_uint_eq(again_with, 0);
+}
+END_TEST
+
+/* UCX's functions for memory are not for programs' memory. */
+START_TEST(a_program_runs_without_hooks) {
+  unsetenv("UCX_MEM_MMAP_HOOK_MODE");
+  ck_assert_int_eq(check(NULL, NULL), 0);
+  ck_assert_ptr_null(once_more);
+  hooks = true;
+  ck_assert_int_eq(check(NULL, NULL), 0);
+  ck_assert_str_eq(once_more, "none");
+  once_more = NULL;
+  setenv("UCX_MEM_MMAP_HOOK_MODE", "reloc", 1); /* who wants that gets it, */
+  ck_assert_int_eq(check(NULL, NULL), 0);
+  ck_assert_ptr_null(once_more);
+  ck_assert_uint_eq(again_with, 0);
+  /* but not with checkpoints */
+  ck_assert_int_ne(check("--pems-checkpoint=/tmp/d", NULL), 0);
+  ck_assert_uint_eq(again_with, LIMIT);
+  ck_assert_str_eq(getenv("UCX_MEM_MMAP_HOOK_MODE"), "none");
 }
 END_TEST
 
@@ -317,7 +351,8 @@ int main(void) {
   return check_main(
       "restart",
       (const TTest *[]){
-          without_checkpoints_nothing_is_fixed, with_them_addresses_are,
+          without_checkpoints_nothing_is_fixed, a_program_runs_without_hooks,
+          with_them_addresses_are,
           all_processes_check_frames_by_the_same_numbers,
           where_they_cannot_be_a_line_says_why, what_cannot_be_used_together,
           the_checkpoint_decides, its_limit_of_the_stack_is_taken,
