@@ -45,6 +45,8 @@ my %unsaved = (
     map({ ("Abi_set_fortran_$_" => 1) } qw(booleans info)),
     Register_datarep   => 1,
     Register_datarep_c => 1,
+    T_init_thread      => 1,
+    T_finalize         => -1,
 );
 # Objects of the real library, which the program knows by handles of pems where
 # checkpoints are taken (carried.h).
@@ -370,6 +372,7 @@ sub write_wrappers_c {
 #include "mpi_abi/functions.h"
 #include "mpi_below/real.h"
 #include "mpi_abi/refuse.h"
+#include "mpi/job/tools.h"
 #include "mpi/object/op.h"
 #include "os/native.h"
 #include "vp/side_stack.h"
@@ -640,6 +643,11 @@ sub body_delegated {
     my ($before, $after) = @convert ? ([], []) : carry($short, $f);
     return (
         @convert,
+        # Another rank of the process may have begun it.
+        $short =~ /^T_/
+        ? ('if (!self_native() && !tools_ready())',
+            '  return MPI_T_ERR_NOT_INITIALIZED;')
+        : (),
         @$before,
         $inside ? 'self_enter();'       : (),
         @before,

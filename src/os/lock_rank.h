@@ -37,6 +37,7 @@
   X(ERRHANDLERS)                                                               \
   X(OPS)                                                                       \
   X(FORTRAN)                                                                   \
+  X(TOOLS)                                                                     \
   X(NAMED_TYPES)                                                               \
   X(LAYOUT_SETTING)                                                            \
   X(LAYOUTS)                                                                   \

@@ -51,13 +51,42 @@ static void infos(void) {
   report("infos");
 }
 
-static void tools(void) {
-  int provided = -1, variables = -1, index = -1, n = 0, value = -1;
-  MPI_T_cvar_handle handle;
-  MPI_T_pvar_session session;
+static void begin_tools(void) {
+  int provided = -1;
   if (MPI_T_init_thread(MPI_THREAD_SINGLE, &provided) != MPI_SUCCESS) {
     fail("MPI_T_init_thread");
   }
+  if (provided < MPI_THREAD_SINGLE || provided > MPI_THREAD_MULTIPLE) {
+    fail("MPI_T_init_thread provides %d", provided);
+  }
+}
+
+/* Not before it is begun, nor once it has ended, whatever other ranks do. */
+static void are_away(const char *when) {
+  int n = -1;
+  MPI_T_pvar_session session;
+  if (MPI_T_cvar_get_num(&n) != MPI_T_ERR_NOT_INITIALIZED ||
+      MPI_T_pvar_session_create(&session) != MPI_T_ERR_NOT_INITIALIZED) {
+    fail("the tools are there %s", when);
+  }
+}
+
+static void tools(void) {
+  int variables = -1, index = -1, n = 0, value = -1;
+  MPI_T_cvar_handle handle;
+  MPI_T_pvar_session session;
+  are_away("at first");
+  MPI_Barrier(MPI_COMM_WORLD);
+  if (rank % 2 == 0) {
+    begin_tools();
+  }
+  MPI_Barrier(MPI_COMM_WORLD);
+  if (rank % 2 != 0) {
+    are_away("where another rank has begun");
+    begin_tools();
+  }
+  MPI_T_init_thread(MPI_THREAD_SINGLE, &n); /* twice */
+  MPI_T_finalize();
   MPI_T_cvar_get_num(&variables);
   if (variables < 100) {
     fail("%d control variables", variables);
@@ -77,7 +106,15 @@ static void tools(void) {
       MPI_T_pvar_session_free(&session) != MPI_SUCCESS) {
     fail("a session");
   }
-  MPI_T_finalize();
+  if (rank % 2 == 0) {
+    MPI_T_finalize();
+    are_away("once they have ended");
+  }
+  MPI_Barrier(MPI_COMM_WORLD);
+  if (rank % 2 != 0) {
+    MPI_T_finalize();
+    are_away("at last");
+  }
 }
 
 int main(int argc, char **argv) {

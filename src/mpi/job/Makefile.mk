@@ -21,7 +21,8 @@ libpemscore_la_SOURCES += \
   src/mpi/job/stats.h \
   src/mpi/job/status.c \
   src/mpi/job/status.h \
-  src/mpi/job/tools.c
+  src/mpi/job/tools.c \
+  src/mpi/job/tools.h
 
 libpems_la_SOURCES += \
   src/mpi/job/checkpoint.c \
@@ -60,7 +61,8 @@ UNIT_TESTS += \
   tests/unit/mpi/job/test_job_load \
   tests/unit/mpi/job/test_job_site \
   tests/unit/mpi/job/test_restart \
-  tests/unit/mpi/job/test_session
+  tests/unit/mpi/job/test_session \
+  tests/unit/mpi/job/test_tools
 # A part of libpems only, which replaces the test's own functions.
 tests_unit_mpi_job_test_checkpoint_SOURCES = \
   tests/unit/mpi/job/test_checkpoint.c src/mpi/job/checkpoint.c \

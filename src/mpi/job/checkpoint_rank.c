@@ -26,7 +26,7 @@
 
 static const char *of_mpi(const struct rank *rank) {
   return rank->vp->unsaved
-             ? "error classes, data representations or Fortran's ABI"
+             ? "error classes, data representations, Fortran's ABI or MPI_T"
              : checkpoint_objects_obstacle(rank);
 }
 

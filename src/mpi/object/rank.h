@@ -6,6 +6,7 @@
 #include "vp/run_queue.h"
 #include "vp/vp.h"
 
+#include <stdatomic.h>
 #include <stddef.h>
 
 struct comm;
@@ -47,6 +48,7 @@ struct rank {
   struct type_attributes *type_attributes; /* NULL: none was ever set */
   struct files *files;           /* file.c, or NULL: none was opened */
   bool told_booleans, told_info; /* fortran_told.c */
+  atomic_int tools;              /* how often MPI_T is begun: tools.c */
 };
 
 /* Of the calling VP. */
