@@ -298,7 +298,7 @@ quietly "make" make -s CC=pemscc CXX=pemscxx FC=pemsfort &&
 quietly "C by pemsfort" pemsfort -o by_fortran src/c.c src/part.c
 expect "-showme:incdirs" 0 '/include( |$)' -- pemscc -showme:incdirs
 expect "-showme:libdirs" 0 "(^| )$built/.libs( |\$)" -- pemscc -showme:libdirs
-expect "-showme:libs" 0 '^pems .*pems-mpi .*mpi( |$)' -- pemscc -showme:libs
+expect "-showme:libs" 0 '^pems .*pems-mpi .*mpi(ch)?( |$)' -- pemscc -showme:libs
 expect "--showme:libs" 0 '^pems .*mpi' -- pemscc --showme:libs
 expect "-showme:command" 0 '^[a-z/0-9 -]+$' -- pemscc -showme:command
 expect "-show" 0 'fPIC.*-lpems-mpi' -- pemscc -show
