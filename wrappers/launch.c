@@ -155,8 +155,10 @@ static void take_signals(struct launch *l) {
   }
 }
 
+/* A launcher may leave the others of a job alone when one takes it down: one
+   does if it has the exit status before it sees the connection end. */
 static void see_to_end(struct launch *l) {
-  if (l->monitor->state != MONITOR_RUNS) {
+  if (l->monitor->state != MONITOR_RUNS || l->monitor->down) {
     kill_after(l, l->monitor->state == MONITOR_LOST ? LOST_MS : DIED_MS);
   }
   if (time_left(l) == 0) {
@@ -230,6 +232,9 @@ static bool broke(const struct monitor *m) {
 
 /* That of the program; 2 where there was none. */
 static int status_of(const struct launch *l, int joined) {
+  if (l->killed && l->monitor->down && l->monitor->status > 0) {
+    return l->monitor->status;
+  }
   if (WIFSIGNALED(l->status)) {
     return 128 + WTERMSIG(l->status);
   }

@@ -34,6 +34,7 @@ struct monitor_process {
   bool asked;                 /* one is awaited */
   bool known;                 /* its line was right */
   bool ends;                  /* it has said that it does */
+  bool takes_down;            /* and the job with it */
   bool lost;
   bool status_follows; /* the next byte is its status */
   struct lifeline_hello hello;
@@ -368,7 +369,7 @@ static void note_ender(struct monitor *m, const struct monitor_process *p) {
 
 static void take_down(struct monitor *m, struct monitor_process *p) {
   note_ender(m, p);
-  p->ends = m->told = true;
+  p->ends = p->takes_down = m->told = true;
 }
 
 static void take_status(struct monitor *m, struct monitor_process *p, char c) {
@@ -435,6 +436,7 @@ static void leave(struct monitor *m, struct monitor_process *p, int error) {
     if (!p->ends) {
       note(m, MONITOR_DIED, p);
     }
+    m->down |= p->takes_down && !m->passive;
     return;
   }
   p->lost = true;
@@ -510,6 +512,7 @@ static int sooner(int a, long long b) {
 bool monitor_serve(struct monitor *m, int fd, int ms) {
   const long long end = monitor_now_ms() + ms;
   const enum monitor_state before = m->state;
+  const bool down = m->down;
   for (;;) {
     int left = ms < 0 ? -1 : sooner(-1, end - monitor_now_ms());
     if (m->say_at) {
@@ -524,7 +527,8 @@ bool monitor_serve(struct monitor *m, int fd, int ms) {
     if (m->say_at && monitor_now_ms() >= m->say_at) {
       monitor_settle(m);
     }
-    if (m->state != before || (ms >= 0 && monitor_now_ms() >= end)) {
+    if (m->state != before || m->down != down ||
+        (ms >= 0 && monitor_now_ms() >= end)) {
       return false;
     }
   }

@@ -43,6 +43,8 @@ struct monitor {
   int ender;  /* the first process that has said that it takes the job down,
                  or -1; -1 for good if one has died before */
   int status; /* that it ends with, or -1 */
+  bool down;  /* one that takes the job down has ended: mpirun is to end the
+                 others */
   enum monitor_state state;
   int about;          /* the first process for which it is this */
   long long say_at;   /* when the monitor says it, in ms, for more may come that
@@ -62,7 +64,7 @@ int monitor_open(struct monitor *m, bool local, struct pems_error *error);
 char *monitor_variable(const struct monitor *m, bool local);
 
 /* Serves the processes until `fd` can be read or `ms` (-1: no limit) have
-   passed, or the state changes. Returns true if fd can be read. */
+   passed, or the state or `down` changes. Returns true if fd can be read. */
 bool monitor_serve(struct monitor *m, int fd, int ms);
 /* Takes what has come already and waits for nothing: the job may have been so
    short that nothing of it was seen. */

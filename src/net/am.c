@@ -137,7 +137,7 @@ static void deliver(const struct outbox_wire *wire, int process) {
 
 /* In the order in which receives were posted, which is that of each sender.
    Probes once: to find that there is no other message takes as long as to find
-   one. */
+   one (but see `look`). */
 static bool receive(void) {
   MPI_Status status;
   int done = 0;
@@ -182,6 +182,13 @@ static bool poll(void) {
   return retry() || received || reaped;
 }
 
+/* The MPI may look for a message among those that it has, and take one from
+   shared memory only if there is none: that one the next probe finds. So a
+   probe in vain is not a reason to let others have the core, two are. */
+static bool look(void) {
+  return poll() || (launcher.loses_posted && poll());
+}
+
 /* Pauses are a part of the time without messages, so that they lengthen what
    is waited for by no more than that. */
 static void back_off(void) {
@@ -203,7 +210,7 @@ static void back_off(void) {
 static void *receiver(void *arg) {
   (void)arg;
   while (!am.ending || outbox_busy()) {
-    if (!poll()) {
+    if (!look()) {
       back_off();
     }
   }

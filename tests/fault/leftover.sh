@@ -218,4 +218,38 @@ for procs in 1 2; do
     end
   done
 done
+
+# Nobody is there to end the others of a job that a rank takes down, at first.
+cat >"$work/abort.c" <<'C'
+#include <mpi.h>
+#include <signal.h>
+#include <stdio.h>
+#include <unistd.h>
+int main(int argc, char **argv) {
+  int rank;
+  MPI_Init(&argc, &argv);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  if (rank == 1) {
+    printf("starter %d\n", (int)getppid());
+    fflush(stdout);
+    sleep(1); /* it comes through the starter */
+    kill(getppid(), SIGSTOP);
+    MPI_Abort(MPI_COMM_WORLD, 7);
+  }
+  MPI_Barrier(MPI_COMM_WORLD);
+  MPI_Finalize();
+  return 0;
+}
+C
+"$pemscc" -O1 -o "$work/abort" "$work/abort.c" || fault "cannot compile abort.c"
+begin "a rank calls MPI_Abort, and mpirun does not end the others"
+start -n 2 --pems-procs=2 $small "$work/abort"
+await starter
+starter=$(sed -n 's/^starter //p' "$out")
+finish
+kill -CONT "$starter" 2>/dev/null # so that it sees what has happened
+expect_status 7
+expect_clean
+until_seconds 20 nothing_left || fault "left: $(left)"
+end
 conclude
