@@ -15,6 +15,8 @@ libpemscore_la_SOURCES += \
   src/context/residency/lesson.h \
   src/context/residency/mover.c \
   src/context/residency/mover.h \
+  src/context/residency/moves.c \
+  src/context/residency/moves.h \
   src/context/residency/prediction.c \
   src/context/residency/prediction.h \
   src/context/residency/rate.c \
@@ -45,6 +47,7 @@ UNIT_TESTS += \
   tests/unit/context/residency/test_lazy \
   tests/unit/context/residency/test_ledger \
   tests/unit/context/residency/test_lesson \
+  tests/unit/context/residency/test_moves \
   tests/unit/context/residency/test_prediction \
   tests/unit/context/residency/test_rate \
   tests/unit/context/residency/test_room \

@@ -2,7 +2,7 @@
 #define _GNU_SOURCE
 #include "context/residency/mover.h"
 
-#include "context/residency/residency.h"
+#include "context/residency/moves.h"
 #include "context/residency/segment.h"
 #include "context/residency/swap.h"
 #include "context/store/crate.h"
@@ -24,8 +24,8 @@ static void come(struct context **c, int n, char *buffer) {
   for (int i = 0; i < n; i++) {
     segments_come(c[i]);
   }
-  contexts_swap_in(c, n, buffer, residency_took_frames);
-  residency_came(c, n);
+  contexts_swap_in(c, n, buffer, moves_took_frames);
+  moves_came(c, n);
 }
 
 static void go(struct context **c, int n, char *buffer) {
@@ -33,15 +33,15 @@ static void go(struct context **c, int n, char *buffer) {
   for (int i = 0; i < n; i++) {
     segments_go(c[i]);
   }
-  residency_went(c, n);
+  moves_went(c, n);
 }
 
 static void *mover(void *arg) {
   struct context *c[SWAP_MOST];
   char *const buffer = arg;
-  enum residency_move move;
+  enum move move;
   int n;
-  while ((move = residency_next(c, buffer ? SWAP_MOST : 1, &n)) != MOVE_NONE) {
+  while ((move = moves_next(c, buffer ? SWAP_MOST : 1, &n)) != MOVE_NONE) {
     if (move == MOVE_IN) {
       come(c, n, buffer);
     } else {
@@ -78,7 +78,7 @@ int movers_start(int n) {
 }
 
 void movers_stop(void) {
-  residency_stop();
+  moves_stop();
   for (int i = 0; i < movers.n; i++) {
     pthread_join(movers.thread[i], NULL);
   }

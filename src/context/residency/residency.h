@@ -76,26 +76,4 @@ int residency_start(void);
 /* Nothing moves any more: frees what it has. */
 void residency_end(void);
 
-/* --- for those who carry transfers out (mover.c) --- */
-
-enum residency_move {
-  MOVE_NONE,
-  MOVE_IN,
-  MOVE_OUT,
-  MOVE_READY, /* it was in memory: residency_next has done it */
-};
-
-/* Waits until a context is to be moved, chooses it, and marks it (COMING or
-   GOING); and others of few pages, that can be moved with it: *n of them, at
-   most `most`. MOVE_NONE: the movers are to end. */
-enum residency_move residency_next(struct context **c, int most, int *n);
-/* The moves have been made. */
-void residency_came(struct context *const *c, int n);
-void residency_went(struct context *const *c, int n);
-/* A context that comes in has taken what kept pages it can use: frees those for
-   which there is no room any more. */
-void residency_took_frames(struct context *c);
-/* Ends residency_next. */
-void residency_stop(void);
-
 #endif

@@ -8,6 +8,7 @@
 #include "context/calls/allocate.h"
 #include "context/internal.h"
 #include "context/residency/ledger.h"
+#include "context/residency/moves.h"
 #include "context/residency/residency.h"
 #include "context/store/crate.h"
 #include "os/native.h"
@@ -58,7 +59,7 @@ static void leave_all(void) {
   }
   ledger_unlock();
   contexts_swap_out(c, N, buffer);
-  residency_went(c, N);
+  moves_went(c, N);
 }
 
 static void want_all(void) {
@@ -208,7 +209,7 @@ START_TEST(crates_are_used_again) {
       ledger_leave_locked(c);
       ledger_unlock();
       contexts_swap_out(&c, 1, buffer);
-      residency_went(&c, 1);
+      moves_went(&c, 1);
       ck_assert(crate_has(c));
     }
   }
@@ -238,7 +239,7 @@ START_TEST(what_need_not_be_written_is_given_back) {
   ck_assert_uint_lt(c->charge, ALL / 2);
   ck_assert_uint_eq(ledger.going, c->charge);
   ck_assert_uint_eq(contexts_resident_bytes(), before - charge + c->charge);
-  residency_went(&c, 1);
+  moves_went(&c, 1);
   ck_assert_uint_eq(contexts_resident_bytes(), before - charge);
   ck_assert(!accessible(all + ALL / 2) && !accessible(all));
   context_acquire(c);
