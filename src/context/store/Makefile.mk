@@ -20,6 +20,7 @@ libpemscore_la_SOURCES += \
 
 UNIT_TESTS += \
   tests/unit/context/store/test_codec \
+  tests/unit/context/store/test_crate \
   tests/unit/context/store/test_failed_page \
   tests/unit/context/store/test_gain \
   tests/unit/context/store/test_place \
