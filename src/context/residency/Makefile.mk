@@ -7,6 +7,8 @@ libpemscore_la_SOURCES += \
   src/context/residency/footprint.h \
   src/context/residency/frames.c \
   src/context/residency/frames.h \
+  src/context/residency/guards.c \
+  src/context/residency/guards.h \
   src/context/residency/lazy.c \
   src/context/residency/lazy.h \
   src/context/residency/ledger.c \
@@ -44,6 +46,7 @@ UNIT_TESTS += \
   tests/unit/context/residency/test_footprint \
   tests/unit/context/residency/test_frames \
   tests/unit/context/residency/test_frames_shortage \
+  tests/unit/context/residency/test_guards \
   tests/unit/context/residency/test_lazy \
   tests/unit/context/residency/test_ledger \
   tests/unit/context/residency/test_lesson \

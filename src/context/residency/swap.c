@@ -9,6 +9,7 @@
 #include "context/internal.h"
 #include "context/residency/density.h"
 #include "context/residency/frames.h"
+#include "context/residency/guards.h"
 #include "context/residency/lazy.h"
 #include "context/residency/ledger.h"
 #include "context/residency/stay.h"
@@ -27,7 +28,6 @@
 #include <errno.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/uio.h>
 
 enum {
   MAX_EXTENTS = 4096,
@@ -103,67 +103,6 @@ static void unmap(struct context *c) {
   for (int i = 0; i < image_parts(&c->image); i++) {
     const struct image_part part = context_live_part(c, i);
     map_range(c, part.data, part.len, PROT_NONE);
-  }
-}
-
-/* --- guards: of many contexts of few pages at once --- */
-
-/* All that has pages of up to SWAP_MOST contexts, in as many pieces as there is
-   room for. */
-struct guards {
-  size_t n;
-  struct iovec range[SWAP_MOST * 8];
-};
-
-static void add_guard(struct guards *g, const char *start, const char *end) {
-  if (start < end) {
-    g->range[g->n++] = (struct iovec){(void *)start, (size_t)(end - start)};
-  }
-}
-
-/* False: there is no room. */
-static bool add_guards(struct guards *g, const struct context *c,
-                       const char *top) {
-  const size_t most = sizeof(g->range) / sizeof(*g->range);
-  if (g->n + (size_t)image_parts(&c->image) + 1 > most) {
-    return false;
-  }
-  for (int i = 0; i < image_parts(&c->image); i++) {
-    const struct image_part part = context_live_part(c, i);
-    add_guard(g, part.data, part.data + part.len);
-  }
-  add_guard(g, c->range, top);
-  return true;
-}
-
-/* Instead of unmap, for those that are in crates; what of a heap lies above its
-   top has no pages then, and is accessible. */
-static void guard(const struct crate_move *m, int n) {
-  struct guards all = {0}, used = {0};
-  for (int i = 0; i < n; i++) {
-    struct context *const c = m[i].c;
-    const uintptr_t top = bits_align_up((uintptr_t)heap_top(c->heap), PAGE);
-    c->guarded = m[i].done && pages_can_guard() &&
-                 add_guards(&all, c, c->range + c->range_len) &&
-                 add_guards(&used, c, (char *)top);
-  }
-  const bool done = pages_guard(all.range, all.n, used.range, used.n);
-  for (int i = 0; i < n && !done; i++) {
-    m[i].c->guarded = false; /* it is unmapped */
-  }
-}
-
-/* What cannot be is mapped again. */
-static void unguard(struct context *const *c, int n) {
-  struct guards all = {0};
-  bool done = true;
-  for (int i = 0; i < n; i++) {
-    done &=
-        !c[i]->guarded || add_guards(&all, c[i], c[i]->range + c[i]->range_len);
-  }
-  done = done && (!all.n || pages_unguard(all.range, all.n));
-  for (int i = 0; i < n && !done; i++) {
-    c[i]->guarded = false; /* it is mapped anew */
   }
 }
 
@@ -494,7 +433,7 @@ void contexts_swap_out(struct context **c, int n, char *buffer) {
   for (int i = 0; i < n; i++) {
     c[i]->weight = m[i].done ? WEIGHT_LIGHT : WEIGHT_HEAVY;
   }
-  guard(m, n);
+  guards_close(m, n);
   for (int i = 0; i < n; i++) {
     end_out(&o[i], m[i].done ? crate_bytes(c[i]) : write_out(&o[i]));
   }
@@ -623,7 +562,7 @@ void contexts_swap_in(struct context **c, int n, char *buffer,
   struct incoming in[n];
   struct crate_move m[n];
   sort(c, n);
-  unguard(c, n);
+  guards_open(c, n);
   for (int i = 0; i < n; i++) {
     in[i] = (struct incoming){.c = c[i]};
     m[i] = (struct crate_move){.c = c[i]};
