@@ -21,12 +21,13 @@ enum {
   FIRST_REST = 8,
   MOST_REST = 256,
   /* One residence in so many may go the worse way, and so many more; and what
-     that takes longer may be one part in so many of all, and of those of a
-     site, there half as much after each trial in turn that was worse, but not
-     less than one in 256. */
+     that takes longer may be one part in so many of all, and one of what
+     mapping has gained; of those of a site, half as much after each trial in
+     turn that was worse, but not less than one in 256. */
   RARELY = 24,
   FREE = 8,
   LITTLE = 64,
+  OF_GAIN = 8,
   LITTLE_OF_SITE = 32,
   MOST_FAILED = 3,
   /* What a trial has told is waited for, for so many residences at most. */
@@ -75,6 +76,7 @@ static struct {
                   way takes, negative where it is mapping */
   unsigned pairs;
   uint64_t chosen, tried; /* residences, and those of the worse way */
+  double gained;          /* ns, by mapping where that is better */
   unsigned patience;      /* residences to come until another may begin */
   struct trials trials;
   struct rate move[2]; /* bytes: of contexts as a whole, and mapped */
@@ -89,6 +91,7 @@ void way_start(void) {
   ways.pairs = 0;
   ways.chosen = ways.tried = 0;
   ways.patience = 0;
+  ways.gained = 0;
   ways.trials = (struct trials){0};
   memset(ways.move, 0, sizeof(ways.move));
   ways.fault = ways.read = (struct rate){0};
@@ -107,13 +110,17 @@ static bool lost_little(const struct trials *t, double part) {
   return t->lost * part <= t->spent;
 }
 
+/* Where mapping gains, finding out where else it does is worth more. */
+static bool all_lost_little_locked(void) {
+  return ways.trials.lost <= ways.trials.spent / LITTLE + ways.gained / OF_GAIN;
+}
+
 /* Several at once could all be for nothing. A site where they fail leaves to
    others what may be lost. */
 static bool may_try_locked(const struct site *s) {
   const unsigned failed = s->failed < MOST_FAILED ? s->failed : MOST_FAILED;
   return ways.whole.n >= ENOUGH && !ways.patience &&
-         ways.tried < ways.chosen / RARELY + FREE &&
-         lost_little(&ways.trials, LITTLE) &&
+         ways.tried < ways.chosen / RARELY + FREE && all_lost_little_locked() &&
          lost_little(&s->trials, LITTLE_OF_SITE << failed);
 }
 
@@ -232,6 +239,8 @@ static void account_locked(struct site *s, enum way way, double ns,
   spend(&ways.trials, ns, longer);
   spend(&s->trials, ns, longer);
   if (!trial) {
+    const double whole = expected_locked(s, WHOLE) * bytes;
+    ways.gained += way != WHOLE && ns < whole ? whole - ns : 0;
     return;
   }
   ways.patience = 0;

@@ -266,6 +266,30 @@ START_TEST(each_place_has_trials_of_its_own) {
 }
 END_TEST
 
+/* Times that it is found out what is touched at new places, which takes long,
+   while another one goes on. */
+static int found_out(const unsigned ns[2]) {
+  int n = 0;
+  way_start();
+  count(400, 1, ns);
+  for (uintptr_t i = 0; i < 4000; i++) {
+    const uintptr_t site = 2 + i / 40;
+    const bool mapped = way_choose(site, false);
+    took(site, mapped, false, (mapped ? 80 : 10) * BYTES);
+    n += mapped;
+    stay(1, ns);
+  }
+  return n;
+}
+
+START_TEST(what_mapping_gains_may_be_lost_by_trials) {
+  static const unsigned mapped_gains[2] = {10, 5}, nothing[2] = {10, 20};
+  const int n = found_out(nothing);
+  ck_assert_int_ge(n, 1);
+  ck_assert_int_gt(found_out(mapped_gains), 2 * n);
+}
+END_TEST
+
 /* Nor does finding out what is touched tell that mapping loses. */
 START_TEST(finding_out_does_not_fail) {
   for (int i = 0; i < 3; i++) {
@@ -332,6 +356,7 @@ int main(void) {
   tcase_add_test(t, where_both_take_alike_contexts_are_read_as_a_whole);
   tcase_add_test(t, a_trial_that_was_better_is_repeated);
   tcase_add_test(t, each_place_has_trials_of_its_own);
+  tcase_add_test(t, what_mapping_gains_may_be_lost_by_trials);
   tcase_add_test(t, finding_out_does_not_fail);
   tcase_add_test(t, a_residence_serves_its_waits);
   tcase_add_test(t, few_find_out);
