@@ -63,6 +63,12 @@ is_program "main in an archive" ./archived
 rm libhello.a
 expect "MPI named by the user" 0 -- pemscc -lmpi -o named hello.o
 is_program "MPI named by the user" ./named
+for name in -lmpi -lmpich -lmpichfort /lib/libmpich.so.12; do
+  expect "$name comes behind pems" 0 " -lpems .* $name( |\$)" -- \
+    pemscc -show $name -o named hello.o
+  lacks "$name is not before pems" " $name .* -lpems " \
+    pemscc -show $name -o named hello.o
+done
 expect "-x c" 0 -- pemscc -x c -o language hello.c
 is_program "-x c" ./language
 expect "-flto" 0 -- pemscc -O2 -flto -o lto hello.c
