@@ -17,6 +17,17 @@ case $1 in
   *) echo gcc -I/usr/include/mpich -lmpich ;;
 esac
 END
+# One of a library that nobody has.
+cat >bin/mpicc.other <<END
+#!/bin/sh
+case \$1 in
+  -showme*) exit 1 ;;
+  *) echo gcc -I$work/other -L$work/other -lmpi_other ;;
+esac
+END
+mkdir other
+echo 'int PMPI_Init(void) { return 0; }' >other/other.c
+${REAL_CC:-cc} -shared -fPIC -o other/libmpi_other.so other/other.c || exit 1
 cat >bin/mpirun.mpich <<'END'
 #!/bin/sh
 echo 'HYDRA build details:'
@@ -54,8 +65,8 @@ headers='mpi.h was not found with .*mpich'
 stops "a wrapper without headers" "$headers" MPICC=mpicc.mpich
 stops "the same by path" "$headers" MPICC="$work/bin/mpicc.mpich"
 other='is not of the MPI of .*: leave .* out, or name'
-stops "another MPI's C++" "MPICXX=.*mpicc.mpich $other" MPICXX=mpicc.mpich
-stops "another MPI's Fortran" "MPIFORT=.*mpicc.mpich $other" MPIFORT=mpicc.mpich
+stops "another MPI's C++" "MPICXX=.*mpicc.other $other" MPICXX=mpicc.other
+stops "another MPI's Fortran" "MPIFORT=.*mpicc.other $other" MPIFORT=mpicc.other
 stops "a compiler that is no wrapper" ".*gcc is no MPI's compiler wrapper" MPICC=gcc
 stops "nor one of C++" "MPICXX=gcc is no MPI's compiler wrapper" MPICXX=gcc
 stops "no such command" 'MPICC=mpicc.none: not found' MPICC=mpicc.none
