@@ -269,6 +269,24 @@ static void commands(void) {
   }
 }
 
+/* What reads from a rank ends when that rank closes it, whatever others run. */
+static void streams(void) {
+  FILE *const first = rank % 2 ? NULL : popen("cat >/dev/null", "w");
+  supersteps(1);
+  FILE *const later = rank % 2 ? popen("cat >/dev/null", "w") : NULL;
+  supersteps(1);
+  if (!first && !later) {
+    fail("popen to write");
+  }
+  if (first && pclose(first) != 0) {
+    fail("pclose while another rank's program runs");
+  }
+  supersteps(1);
+  if (later && pclose(later) != 0) {
+    fail("pclose of the later one");
+  }
+}
+
 /* Working directory and umask. */
 static void directory(void) {
   char name[] = "/tmp/pems-process.XXXXXX", here[64];
@@ -432,6 +450,7 @@ static int run(int argc, char **argv) {
   generations();
   polite_child();
   commands();
+  streams();
   directory();
   if (deep(20) != 21) {
     fail("a deep stack");

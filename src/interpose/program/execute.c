@@ -197,6 +197,8 @@ static int spawn_on_pipe(struct stream *s, const char *command, int theirs,
   return error;
 }
 
+/* What other ranks run would inherit it, and keep the child waiting for its
+   end: so it is as with 'e' always. */
 FILE *popen(const char *command, const char *mode) {
   const int reads = mode[0] == 'r';
   int ends[2];
@@ -226,9 +228,6 @@ FILE *popen(const char *command, const char *mode) {
     free(s);
     errno = error ? error : ENOMEM;
     return NULL;
-  }
-  if (!strchr(mode, 'e')) {
-    fcntl(ours, F_SETFD, 0);
   }
   return s->file;
 }
