@@ -83,10 +83,7 @@ START_TEST(a_system_that_cannot_guards_none) {
 END_TEST
 
 int main(void) {
-  Suite *const s = suite_create("guards");
-  TCase *const t = tcase_create("guards");
-  tcase_add_test(t, those_that_are_guarded_are_out_of_reach);
-  tcase_add_test(t, a_system_that_cannot_guards_none);
-  suite_add_tcase(s, t);
-  return check_run(s);
+  return check_main("guards",
+                    (const TTest *[]){those_that_are_guarded_are_out_of_reach,
+                                      a_system_that_cannot_guards_none, NULL});
 }

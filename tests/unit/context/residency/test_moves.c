@@ -60,6 +60,11 @@ static void expect(enum move move, int i) {
   }
 }
 
+static void run(int i) {
+  ck_assert(context_try_acquire(context_get(i)));
+  context_release(context_get(i));
+}
+
 START_TEST(one_leaves_for_who_is_wanted) {
   begin(2);
   ck_assert_int_eq(context_get(0)->state, CONTEXT_OUT);
@@ -85,8 +90,7 @@ START_TEST(the_first_in_turn_comes_first) {
   ck_assert(!context_want(context_get(1), 3));
   expect(MOVE_OUT, 2);
   expect(MOVE_IN, 1);
-  ck_assert(context_try_acquire(context_get(1)));
-  context_release(context_get(1));
+  run(1);
   expect(MOVE_OUT, 1);
   expect(MOVE_IN, 0);
   remove_all();
@@ -102,8 +106,7 @@ START_TEST(who_is_pinned_stays_where_it_is) {
   expect(MOVE_OUT, 2);
   expect(MOVE_IN, 1);
   context_unpin(context_get(0));
-  ck_assert(context_try_acquire(context_get(1)));
-  context_release(context_get(1));
+  run(1);
   expect(MOVE_OUT, 1);
   expect(MOVE_IN, 0);
   remove_all();
@@ -130,12 +133,9 @@ START_TEST(movers_without_work_end_when_they_are_to) {
 END_TEST
 
 int main(void) {
-  Suite *const s = suite_create("moves");
-  TCase *const t = tcase_create("moves");
-  tcase_add_test(t, one_leaves_for_who_is_wanted);
-  tcase_add_test(t, the_first_in_turn_comes_first);
-  tcase_add_test(t, who_is_pinned_stays_where_it_is);
-  tcase_add_test(t, movers_without_work_end_when_they_are_to);
-  suite_add_tcase(s, t);
-  return check_run(s);
+  return check_main(
+      "moves", (const TTest *[]){
+                   one_leaves_for_who_is_wanted, the_first_in_turn_comes_first,
+                   who_is_pinned_stays_where_it_is,
+                   movers_without_work_end_when_they_are_to, NULL});
 }

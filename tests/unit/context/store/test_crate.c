@@ -203,14 +203,10 @@ START_TEST(errors_of_disks_are_told) {
 END_TEST
 
 int main(void) {
-  Suite *const s = suite_create("crate");
-  TCase *const t = tcase_create("crate");
-  tcase_add_test(t, few_pages_fit);
-  tcase_add_test(t, what_is_put_comes_back);
-  tcase_add_test(t, more_than_the_buffer_goes_in_several_rows);
-  tcase_add_test(t, pieces_are_found_and_written);
-  tcase_add_test(t, without_room_nothing_is_put);
-  tcase_add_test(t, errors_of_disks_are_told);
-  suite_add_tcase(s, t);
-  return check_run(s);
+  return check_main("crate",
+                    (const TTest *[]){few_pages_fit, what_is_put_comes_back,
+                                      more_than_the_buffer_goes_in_several_rows,
+                                      pieces_are_found_and_written,
+                                      without_room_nothing_is_put,
+                                      errors_of_disks_are_told, NULL});
 }
