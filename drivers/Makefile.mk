@@ -8,6 +8,8 @@ libpemsbase_la_SOURCES += \
   drivers/mmap.c \
   drivers/scratch.c \
   drivers/scratch.h \
+  drivers/scratch_lazy.c \
+  drivers/scratch_lazy.h \
   drivers/unix.c
 if HAVE_LIBAIO
 libpemsbase_la_SOURCES += drivers/aio.c
@@ -18,5 +20,6 @@ endif
 
 UNIT_TESTS += \
   tests/unit/drivers/test_driver \
-  tests/unit/drivers/test_driver_shortage
+  tests/unit/drivers/test_driver_shortage \
+  tests/unit/drivers/test_scratch_lazy
 EXTRA_DIST += drivers/README.md

@@ -1,6 +1,7 @@
 /* Direct I/O through the kernel's asynchronous I/O (libaio). */
 #define _GNU_SOURCE
 #include "drivers/scratch.h"
+#include "drivers/scratch_lazy.h"
 
 #include <errno.h>
 #include <libaio.h>
@@ -292,6 +293,6 @@ const struct driver driver_aio = {
     .queue_reap = aio_reap,
     .queue_interrupt = aio_interrupt,
     .queue_close = aio_queue_close,
-    .map_lazy = scratch_map_lazy,
-    .forget = scratch_forget,
+    .map_lazy = scratch_lazy_map,
+    .forget = scratch_lazy_forget,
 };

@@ -356,23 +356,3 @@ void scratch_close(struct driver_file *file) {
   }
   native_free(s);
 }
-
-int scratch_map_lazy(struct driver_file *file, void *address, size_t n,
-                     uint64_t offset, int sequential) {
-  const struct scratch *const s = (const struct scratch *)file;
-  if (offset > s->size || n > s->size - offset) {
-    return EINVAL;
-  }
-  if (mmap(address, n, PROT_READ | PROT_WRITE,
-           MAP_PRIVATE | MAP_FIXED | MAP_NORESERVE, s->fd,
-           (off_t)offset) == MAP_FAILED) {
-    return errno;
-  }
-  (void)madvise(address, n, sequential ? MADV_SEQUENTIAL : MADV_RANDOM);
-  return 0;
-}
-
-void scratch_forget(struct driver_file *file, size_t n, uint64_t offset) {
-  const struct scratch *const s = (const struct scratch *)file;
-  (void)posix_fadvise(s->fd, (off_t)offset, (off_t)n, POSIX_FADV_DONTNEED);
-}

@@ -3,6 +3,7 @@
 #ifndef PEMS_DRIVERS_SCRATCH_H
 #define PEMS_DRIVERS_SCRATCH_H
 
+#include <stdatomic.h>
 #include <sys/types.h>
 
 #include "drivers/driver.h"
@@ -10,10 +11,11 @@
 struct scratch {
   struct driver_file file; /* what the driver hands out */
   int fd;
-  int owned;     /* to be closed */
-  uint64_t size; /* bytes, rounded up to whole blocks of 4096 */
-  uint64_t end;  /* where the data ends: reads across it are short */
-  int advice;    /* for madvise; of the driver mmap */
+  int owned;        /* to be closed */
+  uint64_t size;    /* bytes, rounded up to whole blocks of 4096 */
+  uint64_t end;     /* where the data ends: reads across it are short */
+  int advice;       /* for madvise; of the driver mmap */
+  atomic_int ahead; /* how much a touched page brings; scratch_lazy.c */
 };
 
 /* Opens a file of `size` bytes, a struct scratch, for `driver`, which frees it
@@ -39,9 +41,6 @@ int scratch_flush(struct driver_file *file);
 int scratch_grant(struct driver_file *file, uint64_t n, uint64_t offset);
 void scratch_release(struct driver_file *file, uint64_t n, uint64_t offset);
 void scratch_close(struct driver_file *file);
-int scratch_map_lazy(struct driver_file *file, void *address, size_t n,
-                     uint64_t offset, int sequential);
-void scratch_forget(struct driver_file *file, size_t n, uint64_t offset);
 
 /* 0, or EINVAL for what is not aligned or not inside the file. */
 int scratch_check(const struct scratch *s, const void *buf, size_t n,

@@ -1,5 +1,6 @@
 /* Explicit, direct I/O with pread and pwrite. */
 #include "drivers/scratch.h"
+#include "drivers/scratch_lazy.h"
 
 #include <errno.h>
 
@@ -27,6 +28,6 @@ const struct driver driver_unix = {
     .grant = scratch_grant,
     .release = scratch_release,
     .close = scratch_close,
-    .map_lazy = scratch_map_lazy,
-    .forget = scratch_forget,
+    .map_lazy = scratch_lazy_map,
+    .forget = scratch_lazy_forget,
 };

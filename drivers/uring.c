@@ -3,6 +3,7 @@
    and while it lives their completions would interrupt its system calls. */
 #define _GNU_SOURCE
 #include "drivers/scratch.h"
+#include "drivers/scratch_lazy.h"
 
 #include <errno.h>
 #include <liburing.h>
@@ -258,6 +259,6 @@ const struct driver driver_uring = {
     .queue_reap = uring_reap,
     .queue_interrupt = uring_interrupt,
     .queue_close = uring_queue_close,
-    .map_lazy = scratch_map_lazy,
-    .forget = scratch_forget,
+    .map_lazy = scratch_lazy_map,
+    .forget = scratch_lazy_forget,
 };
