@@ -37,8 +37,7 @@ PEMS_TEST_EVICT_ALWAYS=1 each --pems-procs=1 --pems-k=1
 # In mpi_f08 of MPICH 4.0 ranks wait with requests in memory that is not theirs,
 # in which no rank stops.
 modules="mpi mpi_f08"
-if "${MPIRUN:-mpirun}" --version 2>/dev/null |
-  grep -q '^ *Version: *4\.0'; then
+if launcher_is_4_0; then
   modules=mpi
   echo "SKIP: mpi_f08: MPICH 4.0"
 fi
