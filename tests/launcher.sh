@@ -1,7 +1,8 @@
 # shellcheck shell=sh
 # For tests: what they ask of the MPI's own command, $MPIRUN, in the way of each
 # MPI. Sourcing this lets it run as root, with more processes than cores.
-case $("${MPIRUN:-mpirun}" --version 2>&1 </dev/null) in
+launcher_version=$("${MPIRUN:-mpirun}" --version 2>&1 </dev/null)
+case $launcher_version in
 *HYDRA* | *"Intel(R) MPI"*) launcher=hydra ;;
 *"(OpenRTE)"* | *"(Open MPI) 4"*) launcher=orte ;;
 *) launcher=prrte ;;
@@ -19,6 +20,12 @@ export OMPI_ALLOW_RUN_AS_ROOT OMPI_ALLOW_RUN_AS_ROOT_CONFIRM OMPI_MCA_osc \
   OMPI_MCA_mpi_yield_when_idle OMPI_MCA_rmaps_base_oversubscribe \
   PRTE_MCA_rmaps_default_mapping_policy MPIR_CVAR_ENABLE_HEAVY_YIELD \
   MPIR_CVAR_CH4_PROGRESS_THROTTLE
+
+# launcher_is_4_0: is it MPICH 4.0?
+launcher_is_4_0() {
+  [ "$launcher" = hydra ] &&
+    echo "$launcher_version" | grep -q '^ *Version: *4\.0'
+}
 
 # launcher_measure N: N processes of the MPI are to be measured. MPICH's do not
 # sleep between two looks, then, if each has a core.

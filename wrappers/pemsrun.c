@@ -167,6 +167,9 @@ int main(int argc, char **argv) {
   if (!j.show) {
     need_set(flavour_announce());
   }
+  if (j.wrapper || j.starter) {
+    need_set(launcher_keep_program());
+  }
   for (int i = 0; i < j.pems.n; i++) {
     export_option(j.pems.at[i] + strlen("--pems-"));
   }

@@ -84,6 +84,9 @@ const struct launcher_option *launcher_option_find(const char *arg);
 int launcher_allow_root(void);
 /* Has lost hosts noticed within half a minute, unless the user says when. */
 int launcher_watch_hosts(void);
+/* A tool starts the job's programs (valgrind): none need run itself once more,
+   for the tool would lose it. What the user has set stays. */
+int launcher_keep_program(void);
 /* This process, or the program it becomes, is a job of its own, without the
    command; files that only such a process has go to `folder`, unless that is
    NULL. launcher_end_alone: not for what that program starts. */
@@ -101,7 +104,7 @@ void launcher_take_back_hangup(void);
 /* Has the user said in the environment where its files go? */
 bool launcher_has_folder(void);
 
-/* Is the variable, as "NAME=VALUE", one that it reads? */
+/* Is the variable, as "NAME=VALUE", one that it reads, or UCX below it? */
 bool launcher_reads(const char *variable);
 
 #endif

@@ -1,5 +1,6 @@
 /* Hydra: mpiexec of MPICH, Intel MPI and MVAPICH. */
 #include "config.h"
+#include "mpi_below/hooks.h"
 #include "mpi_below/launcher.h"
 
 #include <mpi.h>
@@ -133,6 +134,11 @@ int launcher_watch_hosts(void) {
   return 0;
 }
 
+/* As it would, to have UCX leave its memory alone. */
+int launcher_keep_program(void) {
+  return hooks_chosen() ? 0 : hooks_forbid();
+}
+
 /* A process on its own asks for nothing. */
 int launcher_begin_alone(const char *folder) {
   (void)folder;
@@ -154,5 +160,6 @@ bool launcher_has_folder(void) {
 bool launcher_reads(const char *variable) {
   return strncmp(variable, "HYDRA_", 6) == 0 ||
          strncmp(variable, "MPIEXEC_", 8) == 0 ||
-         strncmp(variable, "MPIR_CVAR_", 10) == 0;
+         strncmp(variable, "MPIR_CVAR_", 10) == 0 ||
+         strncmp(variable, "UCX_", 4) == 0;
 }

@@ -34,9 +34,17 @@ each --pems-procs=1
 each --pems-procs=2
 PEMS_TEST_EVICT_ALWAYS=1 each --pems-procs=1 --pems-k=1
 
+# In mpi_f08 of MPICH 4.0 ranks wait with requests in memory that is not theirs,
+# in which no rank stops.
+modules="mpi mpi_f08"
+if launcher_is_4_0; then
+  modules=mpi
+  echo "SKIP: mpi_f08: MPICH 4.0"
+fi
+
 # Arrays are made of Fortran's for these calls.
 fortran_waits() {
-  for module in mpi mpi_f08; do
+  for module in $modules; do
     begin "use $module: Waitall, Waitany, Waitsome"
     rm -rf "$shelf"
     name=between_$module

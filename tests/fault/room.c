@@ -4,17 +4,18 @@
      room MIB [FILE]
 
    Each rank takes up to MIB blocks of 1 MiB, one after the other, and writes
-   them. With FILE, rank 0 then writes a file until its disk is full. In ten
-   supersteps all ranks change and compare all that they have. One line says how
-   many blocks there are, how many ranks were refused one, and whether all was
-   right. */
+   them. With FILE, rank 0 then writes a file until its disk is full, after
+   which each rank's stack grows, which is had all the same. In ten supersteps
+   all ranks change and compare all that they have. One line says how many
+   blocks there are, how many ranks were refused one, and whether all was right.
+ */
 #include <mpi.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { BLOCK = 1 << 20, MOST = 4096, STEPS = 10 };
+enum { BLOCK = 1 << 20, MOST = 4096, STEPS = 10, DEEP = 512 << 10 };
 
 #ifdef MORE
 static volatile unsigned char more[MORE] = {1};
@@ -51,6 +52,20 @@ static void fill_disk(const char *path) {
   }
 }
 
+/* More of the stack than there is at first. */
+static bool deep(void) {
+  volatile unsigned char frame[DEEP];
+  for (int i = 0; i < DEEP; i += 256) {
+    frame[i] = value(i, 0, 0);
+  }
+  MPI_Barrier(MPI_COMM_WORLD);
+  bool right = true;
+  for (int i = 0; i < DEEP; i += 256) {
+    right = right && frame[i] == value(i, 0, 0);
+  }
+  return right;
+}
+
 int main(int argc, char **argv) {
   MPI_Init(&argc, &argv);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
@@ -70,6 +85,7 @@ int main(int argc, char **argv) {
     fill_disk(argv[2]);
   }
   MPI_Barrier(MPI_COMM_WORLD);
+  right = (argc <= 2 || deep()) && right;
   for (int step = 0; step < STEPS; step++) {
     for (int i = 0; i < n; i++) {
       right = right && block_is_right(i, step);

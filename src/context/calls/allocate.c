@@ -101,11 +101,13 @@ static void refuse_beyond(struct context *c, size_t n) {
 
 /* Lets the heap give up to `lacks` bytes; without its lock, for that takes the
    file system a moment. */
-static bool grow(struct context *c, size_t lacks, size_t n) {
+static bool grow(struct context *c, size_t lacks, const struct request *r) {
   const char *dir = "";
   const int error = space_grant(c, image_parts_len(&c->image) + lacks, &dir);
   if (error) {
-    refuse(c, n, error, dir);
+    if (!r->quiet) {
+      refuse(c, r->n, error, dir);
+    }
     return false;
   }
   lock_take(&c->heap_lock);
@@ -124,7 +126,7 @@ static void *serve(struct context *c, struct request *r) {
     if (!lacks) {
       return p;
     }
-    full = !grow(c, lacks, r->n);
+    full = !grow(c, lacks, r);
   }
 }
 
@@ -173,9 +175,12 @@ static void *allocate(struct context *c, struct request *r) {
     residency_unreserve(c, r->n);
   }
   void *const counted = claim(c, r, p);
+  if (r->quiet) {
+    return counted;
+  }
   if (p && !counted) {
     refuse_threads(c, r->n);
-  } else if (!p && r->n && !c->refused && !r->quiet) {
+  } else if (!p && r->n && !c->refused) {
     refuse_beyond(c, r->n);
   }
   return counted;
