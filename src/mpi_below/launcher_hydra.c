@@ -8,12 +8,12 @@
 
 static const char *const none[] = {NULL};
 static const char *const unbound[] = {"-bind-to", "none", NULL};
-/* Else a process has an open descriptor. Intel's has no such option. */
-#if defined MPICH_VERSION
-static const char *const by_name[] = {"-pmi-port", NULL};
-#else
-static const char *const by_name[] = {NULL};
+/* Else a process has an open descriptor. */
+static const char *const by_name[] = {
+#ifdef PEMS_MPIRUN_PORT
+    PEMS_MPIRUN_PORT,
 #endif
+    NULL};
 static const char *const starters[] = {"mpiexec", "mpirun", "hydra_pmi_proxy",
                                        NULL};
 
