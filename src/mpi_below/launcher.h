@@ -54,6 +54,7 @@ struct launcher {
                          comes: messages are to be probed for (net/am.c) */
   bool refuses_aliases; /* a collective call whose two buffers are the same is
                            an error: programs for others may live by that */
+  bool dies_of_usr2;    /* SIGUSR1 it passes on, SIGUSR2 ends it */
   bool hooks_memory;    /* UCX is loaded with its library, before a program can
                            say how it is to hook (hooks.h) */
   /* All options, so that the program can be told from them; ends with

@@ -87,6 +87,7 @@ const struct launcher launcher = {
        both have messages some of them never come (MPICH 5.0.2 with UCX). */
     .loses_posted = true,
     .refuses_aliases = true,
+    .dies_of_usr2 = true,
     .hooks_memory = true,
     .options = options,
 };
