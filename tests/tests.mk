@@ -400,7 +400,7 @@ tests_unit_mpi_job_test_restart_LDFLAGS = \
   -Wl,--wrap=fixed_possible,--wrap=fixed_is,--wrap=fixed_again \
   -Wl,--wrap=fixed_stack_limit,--wrap=fixed_set_guards \
   -Wl,--wrap=identity_find,--wrap=identity_free,--wrap=image_place_size \
-  -Wl,--wrap=fixed_once_more,--wrap=hooks_installed
+  -Wl,--wrap=fixed_once_more,--wrap=hooks_installed,--wrap=image_wants_name
 tests_unit_mpi_object_test_comm_kept_LDFLAGS = $(WRAP_MEMORY)
 tests_unit_mpi_io_test_file_access_LDFLAGS = $(WRAP_MEMORY)
 tests_unit_mpi_io_test_file_kept_LDFLAGS = $(WRAP_MEMORY)

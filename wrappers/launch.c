@@ -143,8 +143,13 @@ static void take_signals(struct launch *l) {
     case SIGCHLD:
       l->ended = l->ended || waitpid(l->mpirun, &l->status, WNOHANG) > 0;
       break;
-    case SIGUSR1:
     case SIGUSR2:
+      if (launcher.dies_of_usr2) {
+        monitor_pass_on_usr2(l->monitor);
+        break;
+      }
+      /* fall through */
+    case SIGUSR1:
       kill(l->mpirun, (int)s.ssi_signo);
       break;
     default:

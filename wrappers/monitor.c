@@ -284,16 +284,24 @@ static void answer(const struct monitor_process *p, char what) {
   (void)sent;
 }
 
-bool monitor_leave(struct monitor *m) {
+static bool tell_all(struct monitor *m, char what) {
   bool told = false;
   for (int i = 0; i < m->n; i++) {
     struct monitor_process *const p = &m->processes[i];
     if (p->fd >= 0 && p->known) {
-      answer(p, LIFELINE_LEAVE);
+      answer(p, what);
       told = true;
     }
   }
   return told;
+}
+
+bool monitor_leave(struct monitor *m) {
+  return tell_all(m, LIFELINE_LEAVE);
+}
+
+void monitor_pass_on_usr2(struct monitor *m) {
+  (void)tell_all(m, LIFELINE_USR2);
 }
 
 /* pemstop has a question: all processes are asked. */

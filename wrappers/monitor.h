@@ -72,6 +72,8 @@ void monitor_drain(struct monitor *m);
 /* Tells the processes that the job is to take a checkpoint and end. Returns
    false if there is none. */
 bool monitor_leave(struct monitor *m);
+/* Sends SIGUSR2 to the processes that are there. */
+void monitor_pass_on_usr2(struct monitor *m);
 /* mpirun has failed: waits for what processes say of the reason, if nobody has
    told it yet and some are there. */
 void monitor_explain(struct monitor *m);

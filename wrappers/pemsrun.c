@@ -16,6 +16,7 @@
 #include "base/stop.h"
 #include "checkpoint/wish.h"
 #include "mpi_below/flavour.h"
+#include "mpi_below/hooks.h"
 #include "mpi_below/keeper.h"
 #include "mpi_below/launcher.h"
 #include "os/standard.h"
@@ -166,9 +167,8 @@ int main(int argc, char **argv) {
   pemsrun_check(&j);
   if (!j.show) {
     need_set(flavour_announce());
-  }
-  if (j.wrapper || j.starter) {
-    need_set(launcher_keep_program());
+    /* Else each process runs itself once more, for this. */
+    need_set(launcher.hooks_memory && !hooks_chosen() ? hooks_forbid() : 0);
   }
   for (int i = 0; i < j.pems.n; i++) {
     export_option(j.pems.at[i] + strlen("--pems-"));

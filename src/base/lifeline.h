@@ -37,7 +37,9 @@ enum {
   LIFELINE_QUESTION = 'Q', /* to the process: how far is it? */
   LIFELINE_LEAVE = 'L',    /* to the process: the job is to end with a
                               checkpoint */
-  LIFELINE_ANSWER = 'A',   /* up to a newline: a line of base/job_status.h */
+  LIFELINE_USR2 = 'U',   /* to the process: here is SIGUSR2, which the launcher
+                            does not pass on */
+  LIFELINE_ANSWER = 'A', /* up to a newline: a line of base/job_status.h */
 };
 
 /* The first line: "COOKIE PROCESS OF PID JOB HOST\n". */

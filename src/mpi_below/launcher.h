@@ -54,6 +54,9 @@ struct launcher {
                          comes: messages are to be probed for (net/am.c) */
   bool refuses_aliases; /* a collective call whose two buffers are the same is
                            an error: programs for others may live by that */
+  bool dies_of_usr2;    /* SIGUSR1 it passes on, SIGUSR2 ends it */
+  bool hooks_memory;    /* UCX is loaded with its library, before a program can
+                           say how it is to hook (hooks.h) */
   /* All options, so that the program can be told from them; ends with
      name == NULL. */
   const struct launcher_option *options;
@@ -84,9 +87,6 @@ const struct launcher_option *launcher_option_find(const char *arg);
 int launcher_allow_root(void);
 /* Has lost hosts noticed within half a minute, unless the user says when. */
 int launcher_watch_hosts(void);
-/* A tool starts the job's programs (valgrind): none need run itself once more,
-   for the tool would lose it. What the user has set stays. */
-int launcher_keep_program(void);
 /* This process, or the program it becomes, is a job of its own, without the
    command; files that only such a process has go to `folder`, unless that is
    NULL. launcher_end_alone: not for what that program starts. */

@@ -1,6 +1,5 @@
 /* Hydra: mpiexec of MPICH, Intel MPI and MVAPICH. */
 #include "config.h"
-#include "mpi_below/hooks.h"
 #include "mpi_below/launcher.h"
 
 #include <mpi.h>
@@ -9,12 +8,12 @@
 
 static const char *const none[] = {NULL};
 static const char *const unbound[] = {"-bind-to", "none", NULL};
-/* Else a process has an open descriptor. Intel's has no such option. */
-#if defined MPICH_VERSION
-static const char *const by_name[] = {"-pmi-port", NULL};
-#else
-static const char *const by_name[] = {NULL};
+/* Else a process has an open descriptor. */
+static const char *const by_name[] = {
+#ifdef PEMS_MPIRUN_PORT
+    PEMS_MPIRUN_PORT,
 #endif
+    NULL};
 static const char *const starters[] = {"mpiexec", "mpirun", "hydra_pmi_proxy",
                                        NULL};
 
@@ -88,6 +87,8 @@ const struct launcher launcher = {
        both have messages some of them never come (MPICH 5.0.2 with UCX). */
     .loses_posted = true,
     .refuses_aliases = true,
+    .dies_of_usr2 = true,
+    .hooks_memory = true,
     .options = options,
 };
 
@@ -132,11 +133,6 @@ int launcher_allow_root(void) {
 /* Its connections are TCP's: pemsrun notices a lost host itself. */
 int launcher_watch_hosts(void) {
   return 0;
-}
-
-/* As it would, to have UCX leave its memory alone. */
-int launcher_keep_program(void) {
-  return hooks_chosen() ? 0 : hooks_forbid();
 }
 
 /* A process on its own asks for nothing. */

@@ -38,11 +38,6 @@ int launcher_watch_hosts(void) {
              : 0;
 }
 
-/* UCX comes later, with MPI_Init. */
-int launcher_keep_program(void) {
-  return 0;
-}
-
 /* Else it would start a daemon. */
 int launcher_begin_alone(const char *folder) {
   (void)folder;

@@ -69,11 +69,6 @@ static int move_files(const char *folder) {
              : 0;
 }
 
-/* UCX comes later, with MPI_Init. */
-int launcher_keep_program(void) {
-  return 0;
-}
-
 /* It needs no daemon. */
 int launcher_begin_alone(const char *folder) {
   return folder ? move_files(folder) : 0;

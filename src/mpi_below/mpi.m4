@@ -97,6 +97,11 @@ AC_DEFUN([PEMS_MPI_LAUNCHER], [
     [*"Open MPI"* | *OpenRTE*], [pems_launcher=openmpi],
     [*HYDRA* | *"Intel(R) MPI"*], [pems_launcher=hydra],
     [pems_launcher=none])
+  # Of Hydra's, MPICH's has it, Intel's not; a header for all does not tell which.
+  AS_IF([test $pems_launcher = hydra &&
+    "$MPIRUN" -help 2>&1 </dev/null | $GREP -e ' -pmi-port ' >/dev/null],
+    [AC_DEFINE([PEMS_MPIRUN_PORT], ["-pmi-port"],
+      [The option of PEMS_MPIRUN by which processes find it by a port.])])
   pems_mpirun_line=`AS_ECHO(["$pems_mpirun"]) | $SED 1q`
   AC_MSG_RESULT([$pems_mpirun_line])
   AS_CASE([$pems_launcher:$pems_mpi_abi],

@@ -256,6 +256,10 @@ static void hear(int fd) {
     tell_leave();
     return;
   }
+  if (n == 1 && what == LIFELINE_USR2) {
+    (void)kill(getpid(), SIGUSR2);
+    return;
+  }
   if (n == 1) {
     atomic_store(&watch.answer, what);
     return;

@@ -5,10 +5,11 @@
      PROGRAM STEPS
 
    A program defines objects_make, objects_use and objects_free. */
-#include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "../mpi/numbers.h"
 
 static int rank, size;
 static unsigned long long seen;

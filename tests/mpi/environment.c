@@ -61,10 +61,21 @@ static void begin_tools(void) {
   }
 }
 
+/* MPICH can be built without looking at what is wrong, as PyPI's is. */
+static bool looks(void) {
+  char version[MPI_MAX_LIBRARY_VERSION_STRING];
+  int length;
+  MPI_Get_library_version(version, &length);
+  return !strstr(version, "MPICH");
+}
+
 /* Not before it is begun, nor once it has ended, whatever other ranks do. */
 static void are_away(const char *when) {
   int n = -1;
   MPI_T_pvar_session session;
+  if (!looks()) {
+    return;
+  }
   if (MPI_T_cvar_get_num(&n) != MPI_T_ERR_NOT_INITIALIZED ||
       MPI_T_pvar_session_create(&session) != MPI_T_ERR_NOT_INITIALIZED) {
     fail("the tools are there %s", when);

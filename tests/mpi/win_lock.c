@@ -102,7 +102,7 @@ static void all(void) {
   MPI_Win_flush_local(0, win);
   MPI_Win_unlock_all(win);
   MPI_Barrier(MPI_COMM_WORLD);
-  MPI_Win_lock(MPI_LOCK_SHARED, rank, MPI_MODE_NOCHECK, win);
+  MPI_Win_lock(MPI_LOCK_SHARED, rank, 0, win);
   for (int from = 0; from < size && from < 8; from++) {
     if (cells[8 + from] != 100 + from) {
       fail("all: put by %d", from);
@@ -113,6 +113,41 @@ static void all(void) {
   free(got);
   free(requests);
   report("all");
+}
+
+/* Locks that nobody else wants meanwhile. */
+static void unchecked(void) {
+  long seen;
+  MPI_Barrier(MPI_COMM_WORLD);
+  MPI_Win_lock(MPI_LOCK_SHARED, (rank + 1) % size, MPI_MODE_NOCHECK, win);
+  MPI_Get(&seen, 1, MPI_LONG, (rank + 1) % size, 3, 1, MPI_LONG, win);
+  MPI_Win_unlock((rank + 1) % size, win);
+  if (seen != 100 + (rank + 1) % size) {
+    fail("unchecked: shared: %ld", seen);
+  }
+  MPI_Barrier(MPI_COMM_WORLD);
+  MPI_Win_lock(MPI_LOCK_EXCLUSIVE, rank, MPI_MODE_NOCHECK, win);
+  cells[9]++;
+  MPI_Win_unlock(rank, win);
+  MPI_Barrier(MPI_COMM_WORLD);
+#ifdef OPEN_MPI /* MPICH never releases what is locked after that */
+  for (int i = 0; i < TIMES; i++) {
+    long value;
+    MPI_Win_lock(MPI_LOCK_EXCLUSIVE, i % size, 0, win);
+    MPI_Get(&value, 1, MPI_LONG, i % size, 10, 1, MPI_LONG, win);
+    MPI_Win_flush(i % size, win);
+    value++;
+    MPI_Put(&value, 1, MPI_LONG, i % size, 10, 1, MPI_LONG, win);
+    MPI_Win_unlock(i % size, win);
+  }
+  MPI_Barrier(MPI_COMM_WORLD);
+  MPI_Win_lock(MPI_LOCK_SHARED, rank, 0, win);
+  mix_number((uint64_t)cells[10]);
+  MPI_Win_unlock(rank, win);
+#endif
+  mix_number((uint64_t)seen);
+  mix_number((uint64_t)cells[9]);
+  report("unchecked");
 }
 
 /* Locks of all and exclusive ones at the same time. */
@@ -296,6 +331,7 @@ int main(int argc, char **argv) {
   both();
   spin();
   poll();
+  unchecked(); /* the last of `win` */
   large();
   small();
   look();

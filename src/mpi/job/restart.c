@@ -4,6 +4,7 @@
 #include "base/failure.h"
 #include "base/lifeline.h"
 #include "checkpoint/shelf.h"
+#include "context/image/image.h"
 #include "context/image/image_place.h"
 #include "mpi/job/checkpoint_sizes.h"
 #include "mpi_below/hooks.h"
@@ -95,9 +96,10 @@ static int fix_addresses(char **argv) {
 }
 
 /* What the program maps would be no memory of the rank's. Who has chosen that
-   gets it. */
+   gets it. valgrind would be left behind: it gets what pemsrun has chosen. */
 static void leave_memory(char **argv) {
-  if (hooks_installed() && !hooks_chosen() && hooks_forbid() == 0) {
+  if (hooks_installed() && !hooks_chosen() && !image_wants_name() &&
+      hooks_forbid() == 0) {
     (void)fixed_once_more(argv, environ);
   }
 }

@@ -1,5 +1,4 @@
 #define _GNU_SOURCE
-#include "mpi_below/hooks.h"
 #include "mpi_below/launcher.h"
 
 #include <signal.h>
@@ -85,21 +84,6 @@ START_TEST(what_is_set_is_read_by_it) {
   ck_assert_int_eq(launcher_allow_root(), 0);
   ck_assert(!launcher_reads("PATH=/usr/bin"));
   ck_assert(!launcher_reads("PEMS_V=4"));
-}
-END_TEST
-
-/* Where it is the launcher's own, as the user has not said otherwise. */
-START_TEST(a_tool_keeps_what_it_starts) {
-  static const char mode[] = "UCX_MEM_MMAP_HOOK_MODE";
-  const int before = variables();
-  unsetenv(mode);
-  ck_assert_int_eq(launcher_keep_program(), 0);
-  ck_assert_int_eq(hooks_chosen(), !launcher.folder_option);
-  ck_assert_int_eq(variables(), before + hooks_chosen());
-  setenv(mode, "reloc", 1);
-  ck_assert_int_eq(launcher_keep_program(), 0);
-  ck_assert_str_eq(getenv(mode), "reloc");
-  unsetenv(mode);
 }
 END_TEST
 
@@ -191,7 +175,6 @@ int main(void) {
                                 its_own_arguments_are_options_of_its,
                                 a_folder_said_by_the_user_is_seen,
                                 what_is_set_is_read_by_it,
-                                a_tool_keeps_what_it_starts,
                                 what_a_process_on_its_own_changes_comes_back,
                                 a_process_on_its_own_is_one_of_one,
                                 whatever_starts_it_its_rank_is_below_the_size,
