@@ -138,7 +138,13 @@ cat >bin/dpkg-query <<'END'
 #!/bin/sh
 echo installed
 END
-chmod +x bin/dpkg-query tree/configure tree/tests/bench/demo.sh
+# No PyPI: what is there without is tested.
+cat >bin/python3 <<'END'
+#!/bin/sh
+echo 'no venv' >&2
+exit 1
+END
+chmod +x bin/python3 bin/dpkg-query tree/configure tree/tests/bench/demo.sh
 touch tree/configure.ac tree/Makefile.am tree/Makefile.in tree/tests/tests.mk
 touch tree/configure
 
@@ -156,6 +162,10 @@ configured "the demo is no test of compilers" '^-q --prefix=[^ ]*$' \
   tree/bootstrap demo
 configured "nor is a user's check" '--enable-werror=no$' tree/bootstrap check
 configured "CI's is" '--enable-werror=yes$' env CI=true tree/bootstrap check
+expect "without PyPI" 0 '' 'not tested: mpich5: pip cannot install it' -- \
+  tree/bootstrap check
+expect "of MPICH 5, without PyPI" 2 '' 'no venv' -- tree/bootstrap check mpich5
+rm bin/python3
 # Highway's sorts are compiled for each set of instructions, though flags that are given
 # know better ones.
 made=${top_builddir:-$here/build}/Makefile

@@ -49,7 +49,8 @@ struct rest {
 };
 
 struct cost {
-  double ns; /* for a byte on disk and a wait; newer residences count more */
+  double ns; /* for 1 ns of moving it as a whole, and a wait; newer residences
+                count more */
   unsigned n;
 };
 
@@ -140,15 +141,15 @@ static bool is_rested(struct rest *r) {
   return true;
 }
 
-/* What a byte has taken at a site, and, as long as that is known of few
-   residences, what others take. */
+/* What a residence has taken at a site, for its size, and, as long as that is
+   known of few residences, what others take. */
 static double blend(const struct cost *c, double usual) {
   enum { OTHERS = 4 };
   const double n = c->n < LATELY ? c->n : LATELY;
   return (n * c->ns + OTHERS * usual) / (n + OTHERS);
 }
 
-/* What a byte on disk will take at a site. Mapped, others gain so much there,
+/* The same of one to come. Mapped, others gain so much there,
    as far as they tell. */
 static double expected_locked(const struct site *s, enum way way) {
   const double whole = blend(&s->way[WHOLE], ways.whole.ns);
@@ -202,8 +203,8 @@ bool way_choose(uintptr_t site, bool ready) {
   return mapped;
 }
 
-/* A site that is mapped tells about others: what a byte of a whole context
-   takes hardly depends on the site. */
+/* A site that is mapped tells about others: what a whole context takes for its
+   size hardly depends on the site. */
 static void tell_others_locked(const struct site *s) {
   enum { MOST = 32 };
   const double whole = s->way[WHOLE].n ? s->way[WHOLE].ns : ways.whole.ns;
@@ -232,14 +233,14 @@ static void spend(struct trials *t, double ns, double longer) {
    better is made again at once. To find out what is touched takes longer and is
    needed once: it does not tell that mapping does. */
 static void account_locked(struct site *s, enum way way, double ns,
-                           double bytes) {
+                           double size) {
   const bool trial = (way == WHOLE) != (s->best == WHOLE);
-  const double best = expected_locked(s, s->best) * bytes;
+  const double best = expected_locked(s, s->best) * size;
   const double longer = trial ? ns - best : 0;
   spend(&ways.trials, ns, longer);
   spend(&s->trials, ns, longer);
   if (!trial) {
-    const double whole = expected_locked(s, WHOLE) * bytes;
+    const double whole = expected_locked(s, WHOLE) * size;
     ways.gained += way != WHOLE && ns < whole ? whole - ns : 0;
     return;
   }
@@ -274,16 +275,24 @@ static double usual_ns_locked(const struct context_took *s) {
   return (s->mapped ? small_pages * ns : ns) / (s->waits > 1 ? s->waits : 1);
 }
 
+/* How large a residence is: what moving it as a whole would take, by the rate
+   of all. By the byte, contexts would seem slow where they were small when that
+   was measured, for each move takes something, however little it moves. */
+static double size_locked(const struct context_took *stay) {
+  const double bytes = (double)stay->bytes;
+  const double ns = rate_at(&ways.move[WHOLE], bytes);
+  return ns > 0 ? ns : bytes;
+}
+
 void way_took(uintptr_t key, const struct context_took *stay) {
   const enum way way = !stay->mapped ? WHOLE : stay->ready ? MAPPED : LEARNING;
-  const double bytes = (double)stay->bytes;
   lock_take(&ways.lock);
   struct site *const s = site_at_locked(key);
-  const double ns = usual_ns_locked(stay);
-  account_locked(s, way, ns, bytes);
-  add(&s->way[way], ns / bytes);
+  const double ns = usual_ns_locked(stay), size = size_locked(stay);
+  account_locked(s, way, ns, size);
+  add(&s->way[way], ns / size);
   if (way == WHOLE) {
-    add(&ways.whole, ns / bytes);
+    add(&ways.whole, ns / size);
   }
   tell_others_locked(s);
   lock_give(&ways.lock);

@@ -321,6 +321,28 @@ START_TEST(a_residence_serves_its_waits) {
 }
 END_TEST
 
+/* One of a context of so many bytes, all of which move. */
+static void took_all(uintptr_t site, bool mapped, uint64_t bytes, uint64_t ns) {
+  const struct context_took t = {.mapped = mapped,
+                                 .ready = true,
+                                 .bytes = bytes,
+                                 .moved = bytes,
+                                 .moved_ns = ns};
+  way_took(site, &t);
+}
+
+/* Half of what it takes as a whole is little, though not by the byte, if each
+   move takes something, and contexts have grown since they were mapped. */
+START_TEST(contexts_that_were_small_tell_as_much) {
+  for (int i = 0; i < 50; i++) {
+    took_all(1, true, BYTES, 3 * BYTES);
+    took_all(2, false, BYTES, 6 * BYTES);
+    took_all(1, false, 25 * BYTES, 30 * BYTES);
+  }
+  ck_assert(mostly(1, true));
+}
+END_TEST
+
 /* To find out what it touches is worth it seldom. */
 START_TEST(few_find_out) {
   int mapped = 0;
@@ -359,6 +381,7 @@ int main(void) {
   tcase_add_test(t, what_mapping_gains_may_be_lost_by_trials);
   tcase_add_test(t, finding_out_does_not_fail);
   tcase_add_test(t, a_residence_serves_its_waits);
+  tcase_add_test(t, contexts_that_were_small_tell_as_much);
   tcase_add_test(t, few_find_out);
   suite_add_tcase(s, t);
   return check_run(s);
