@@ -69,11 +69,7 @@ static int sum_of_ranks(MPI_Comm comm) {
 }
 
 /* MPICH 4.0 makes one grid without dimensions, of rank 0, not one of each. */
-#if defined MPICH_NUMVERSION && MPICH_NUMVERSION < 50000000
-enum { FIRST_SUBGRID = 1 };
-#else
-enum { FIRST_SUBGRID = 0 };
-#endif
+enum { FIRST_SUBGRID = MPICH_4 };
 
 static void check_subgrids(MPI_Comm cart, const int *dims, int n) {
   for (int which = FIRST_SUBGRID; which < 1 << n; which++) {

@@ -11,11 +11,7 @@
 
 /* Alone in its communicator, MPI_Allgatherv of MPICH 4.0 takes no notice of the
    displacement. */
-#if defined MPICH_NUMVERSION && MPICH_NUMVERSION < 50000000
-enum { ALONE_DISPLACED = 0 };
-#else
-enum { ALONE_DISPLACED = 1 };
-#endif
+enum { ALONE_DISPLACED = !MPICH_4 };
 
 enum { MOST_RANKS = 64, USUAL = 120, LONG = 3000, STEP = 20 };
 

@@ -307,11 +307,8 @@ static void exchange(const struct rooms *rooms) {
   report("exchange");
 }
 
-#if defined MPICH_NUMVERSION && MPICH_NUMVERSION < 50000000
-enum { SAYS_NOBODY = 0 }; /* MPICH 4.0 gives the request's status as zeros */
-#else
-enum { SAYS_NOBODY = 1 };
-#endif
+/* MPICH 4.0 gives the request's status as zeros. */
+enum { SAYS_NOBODY = !MPICH_4 };
 
 static void nobody(void) {
   int n = 5, count;

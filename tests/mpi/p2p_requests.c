@@ -473,11 +473,8 @@ static void empty(void) {
   }
 }
 
-#if defined MPICH_NUMVERSION && MPICH_NUMVERSION < 50000000
-enum { FIRST = 2 }; /* MPICH 4.0 gives the requests' statuses as zeros */
-#else
-enum { FIRST = 0 };
-#endif
+/* MPICH 4.0 gives the requests' statuses as zeros. */
+enum { FIRST = MPICH_4 ? 2 : 0 };
 
 /* The datatype of messages of no elements. */
 #ifdef OPEN_MPI

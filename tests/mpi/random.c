@@ -254,12 +254,10 @@ int main(int argc, char **argv) {
       die(argv[i]);
     }
   }
-#if defined MPICH_NUMVERSION && MPICH_NUMVERSION < 50000000
-  if (features ==
-      EVERYTHING) { /* MPICH 4.0 takes one neighbour for the other */
+  /* It takes one neighbour for the other. */
+  if (MPICH_4 && features == EVERYTHING) {
     features &= ~(unsigned)(NEIGHBOR | INEIGHBOR);
   }
-#endif
   if (size > MOST_RANKS) {
     die("too many ranks");
   }

@@ -16,6 +16,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "mpich_4.h"
+
 enum feature {
   TYPES = 1,        /* derived datatypes */
   P2P = 2,          /* messages, Sendrecv, wildcards */

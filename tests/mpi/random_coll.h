@@ -224,11 +224,9 @@ static inline void coll_allgatherv(struct call *k) {
   }
   char *from = op_buffer(k->p, s.type, n);
   char *to = op_buffer(k->p, s.type, lay_out(counts, places, peers));
-#if defined MPICH_NUMVERSION && MPICH_NUMVERSION < 50000000
-  if (com_peers(c) == 1) { /* MPICH 4.0 takes no notice of it */
+  if (MPICH_4 && com_peers(c) == 1) { /* takes no notice of it */
     places[0] = 0;
   }
-#endif
   if (k->in_place) {
     from = MPI_IN_PLACE;
   }

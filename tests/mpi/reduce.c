@@ -86,11 +86,7 @@ static void all_roots(void) {
 }
 
 /* With five ranks MPICH 4.0 reads at MPI_IN_PLACE. */
-#if defined MPICH_NUMVERSION && MPICH_NUMVERSION < 50000000
-enum { LONG_IN_PLACE = 0 };
-#else
-enum { LONG_IN_PLACE = 1 };
-#endif
+enum { LONG_IN_PLACE = !MPICH_4 };
 
 static void lengths(void) {
   for (int i = 0; i < SIZES; i++) {

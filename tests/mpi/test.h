@@ -11,6 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "mpich_4.h"
+
 static int rank, size, failures;
 static int pace = 1; /* argument 1: only every so many cases are run */
 static uint64_t digest = 14695981039346656037u;
