@@ -78,7 +78,7 @@ int scratch_lazy_map(struct driver_file *file, void *address, size_t n,
 
 void scratch_lazy_forget(struct driver_file *file, size_t n, uint64_t offset) {
   const struct scratch *const s = (const struct scratch *)file;
-  const uint64_t start = offset / HUGE_PAGE * HUGE_PAGE;
+  const uint64_t start = bits_align_down(offset, HUGE_PAGE);
   const uint64_t end = bits_align_up(offset + n, HUGE_PAGE);
   (void)posix_fadvise(s->fd, (off_t)start, (off_t)(end - start),
                       POSIX_FADV_DONTNEED);

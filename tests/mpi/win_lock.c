@@ -8,16 +8,19 @@ static long *cells;
 static MPI_Win win;
 
 /* Read, add, write back: wrong unless locks exclude. */
+static void add_one(int target, int cell) {
+  long value;
+  MPI_Win_lock(MPI_LOCK_EXCLUSIVE, target, 0, win);
+  MPI_Get(&value, 1, MPI_LONG, target, cell, 1, MPI_LONG, win);
+  MPI_Win_flush(target, win);
+  value++;
+  MPI_Put(&value, 1, MPI_LONG, target, cell, 1, MPI_LONG, win);
+  MPI_Win_unlock(target, win);
+}
+
 static void exclusive(void) {
   for (int i = 0; i < TIMES; i++) {
-    const int target = (rank + i) % size;
-    long value;
-    MPI_Win_lock(MPI_LOCK_EXCLUSIVE, target, 0, win);
-    MPI_Get(&value, 1, MPI_LONG, target, 0, 1, MPI_LONG, win);
-    MPI_Win_flush(target, win);
-    value++;
-    MPI_Put(&value, 1, MPI_LONG, target, 0, 1, MPI_LONG, win);
-    MPI_Win_unlock(target, win);
+    add_one((rank + i) % size, 0);
   }
   MPI_Barrier(MPI_COMM_WORLD);
   long mine, sum;
@@ -132,13 +135,7 @@ static void unchecked(void) {
   MPI_Barrier(MPI_COMM_WORLD);
 #ifdef OPEN_MPI /* MPICH never releases what is locked after that */
   for (int i = 0; i < TIMES; i++) {
-    long value;
-    MPI_Win_lock(MPI_LOCK_EXCLUSIVE, i % size, 0, win);
-    MPI_Get(&value, 1, MPI_LONG, i % size, 10, 1, MPI_LONG, win);
-    MPI_Win_flush(i % size, win);
-    value++;
-    MPI_Put(&value, 1, MPI_LONG, i % size, 10, 1, MPI_LONG, win);
-    MPI_Win_unlock(i % size, win);
+    add_one(i % size, 10);
   }
   MPI_Barrier(MPI_COMM_WORLD);
   MPI_Win_lock(MPI_LOCK_SHARED, rank, 0, win);
@@ -159,13 +156,7 @@ static void both(void) {
       MPI_Accumulate(&one, 1, MPI_LONG, i % size, 4, 1, MPI_LONG, MPI_SUM, win);
       MPI_Win_unlock_all(win);
     } else {
-      long value;
-      MPI_Win_lock(MPI_LOCK_EXCLUSIVE, i % size, 0, win);
-      MPI_Get(&value, 1, MPI_LONG, i % size, 4, 1, MPI_LONG, win);
-      MPI_Win_flush(i % size, win);
-      value++;
-      MPI_Put(&value, 1, MPI_LONG, i % size, 4, 1, MPI_LONG, win);
-      MPI_Win_unlock(i % size, win);
+      add_one(i % size, 4);
     }
   }
   MPI_Barrier(MPI_COMM_WORLD);

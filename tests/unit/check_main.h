@@ -22,16 +22,25 @@ static inline int check_run(Suite *suite) {
   return check_run_as(suite, CK_FORK_GETENV);
 }
 
-/* Runs the tests, up to a NULL; the exit status. */
-static inline int check_main(const char *name, const TTest *const *tests) {
+/* Runs the tests, up to a NULL, each between `setup` and `teardown`, which may
+   be NULL; the exit status. */
+static inline int check_main_around(const char *name, const TTest *const *tests,
+                                    void (*setup)(void),
+                                    void (*teardown)(void)) {
   Suite *const suite = suite_create(name);
   TCase *const all = tcase_create("all");
   tcase_set_timeout(all, 60);
+  tcase_add_checked_fixture(all, setup, teardown);
   for (; *tests; tests++) {
     tcase_add_test(all, *tests);
   }
   suite_add_tcase(suite, all);
   return check_run(suite);
+}
+
+/* The same without. */
+static inline int check_main(const char *name, const TTest *const *tests) {
+  return check_main_around(name, tests, NULL, NULL);
 }
 
 #endif

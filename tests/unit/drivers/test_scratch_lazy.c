@@ -227,13 +227,5 @@ int main(void) {
       nothing_beyond_the_end,
       NULL,
   };
-  Suite *const suite = suite_create("scratch_lazy");
-  TCase *const all = tcase_create("all");
-  tcase_add_checked_fixture(all, setup, teardown);
-  tcase_set_timeout(all, 60);
-  for (const TTest *const *t = tests; *t; t++) {
-    tcase_add_test(all, *t);
-  }
-  suite_add_tcase(suite, all);
-  return check_run(suite);
+  return check_main_around("scratch_lazy", tests, setup, teardown);
 }

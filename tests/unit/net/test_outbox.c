@@ -316,13 +316,5 @@ int main(void) {
       who_sends_much_waits,
       NULL,
   };
-  Suite *const suite = suite_create("outbox");
-  TCase *const all = tcase_create("all");
-  tcase_set_timeout(all, 60);
-  tcase_add_checked_fixture(all, set_up, tear_down);
-  for (const TTest *const *t = tests; *t; t++) {
-    tcase_add_test(all, *t);
-  }
-  suite_add_tcase(suite, all);
-  return check_run(suite);
+  return check_main_around("outbox", tests, set_up, tear_down);
 }

@@ -9,14 +9,20 @@ enum { BYTES = 1 << 20 };
 static const unsigned mapped_is_better[2] = {10, 4},
                       whole_is_better[2] = {2, 9};
 
-/* One whose context moved so many bytes. */
-static void took(uintptr_t site, bool mapped, bool ready, uint64_t moved) {
+/* One whose context had so many bytes on disk, and moved others in so long. */
+static void took_of(uintptr_t site, bool mapped, bool ready, uint64_t bytes,
+                    uint64_t moved, uint64_t ns) {
   const struct context_took t = {.mapped = mapped,
                                  .ready = ready,
-                                 .bytes = BYTES,
+                                 .bytes = bytes,
                                  .moved = moved,
-                                 .moved_ns = moved};
+                                 .moved_ns = ns};
   way_took(site, &t);
+}
+
+/* One whose context moved so many bytes. */
+static void took(uintptr_t site, bool mapped, bool ready, uint64_t moved) {
+  took_of(site, mapped, ready, BYTES, moved, moved);
 }
 
 /* A residence that begins at `site`: was it mapped? */
@@ -323,12 +329,7 @@ END_TEST
 
 /* One of a context of so many bytes, all of which move. */
 static void took_all(uintptr_t site, bool mapped, uint64_t bytes, uint64_t ns) {
-  const struct context_took t = {.mapped = mapped,
-                                 .ready = true,
-                                 .bytes = bytes,
-                                 .moved = bytes,
-                                 .moved_ns = ns};
-  way_took(site, &t);
+  took_of(site, mapped, true, bytes, bytes, ns);
 }
 
 /* Half of what it takes as a whole is little, though not by the byte, if each
