@@ -40,13 +40,20 @@ enum {
      the rest: small pages come at a third of the rate of a huge one, scattered
      as they lie in memory, and have to be cleared. */
   WASTED = 2,
+  /* Reading pages one by one takes as long as reading so many times as much in
+     2 MiB each. */
+  SINGLE = 25,
+  /* Residences at a site until single pages are tried again. */
+  FIRST_REST = 8,
+  MOST_REST = 256,
 };
 
 /* How programs touch pages after they have waited at one place: all ranks run
    the same program. */
 struct site {
   uintptr_t key;
-  bool random; /* here and there: read single pages */
+  bool random;              /* here and there: read single pages */
+  unsigned rest, last_rest; /* residences until that may be so again */
 };
 
 static enum option_swapin mode;
@@ -326,12 +333,26 @@ uint64_t lazy_bytes_read(const struct context *c) {
   return pages * PAGE > z->read ? pages * PAGE : z->read;
 }
 
-/* What was touched without a prediction tells about the site. */
+/* What was touched without a prediction tells about the site. Ranks that touch
+   next to nothing there say little of one that goes on to touch all, and page
+   by page that takes very long. */
+static void learn_site_locked(struct site *s, const struct context_lazy *z) {
+  if (s->random && z->read > z->mapped_bytes / SINGLE) {
+    s->last_rest = back_off(s->last_rest, FIRST_REST, MOST_REST);
+    s->rest = s->last_rest;
+    s->random = false;
+  } else if (s->rest) {
+    s->rest--;
+  } else {
+    s->random = prediction_scattered(&z->found) &&
+                z->found.bytes < z->mapped_bytes / SINGLE;
+  }
+}
+
 static void learn_site(const struct context_lazy *z) {
   if (z->found.bytes) {
     lock_take(&sites_lock);
-    site_at_locked(z->prediction->site)->random =
-        prediction_scattered(&z->found);
+    learn_site_locked(site_at_locked(z->prediction->site), z);
     lock_give(&sites_lock);
   }
 }

@@ -13,6 +13,8 @@ enum {
      stays about as it was. */
   FIRST_AGE = 16,
   MOST_AGE = 256,
+  /* A few pages are predicted wherever they are: so much is soon read. */
+  FEW = 4 << 20,
   /* Residences without one after pages were scattered. */
   FIRST_REST = 8,
   MOST_REST = 256,
@@ -58,7 +60,8 @@ void prediction_find(struct context_found *f, uintptr_t start, uintptr_t end,
 }
 
 bool prediction_scattered(const struct context_found *f) {
-  return ranges_total(&f->touched) > 4 * f->bytes;
+  const uint64_t touched = ranges_total(&f->touched);
+  return touched > FEW && touched > 4 * f->bytes;
 }
 
 void prediction_forget(struct context_found *f) {

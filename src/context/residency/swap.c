@@ -142,6 +142,13 @@ static void add(const struct context *c, struct ranges *r, uintptr_t start,
   }
 }
 
+static void leave(const struct context *c, struct ranges *r, const char *p,
+                  size_t n) {
+  if (ranges_remove(r, (uintptr_t)p, (uintptr_t)p + n) != 0) {
+    msg_fail(MSG_FAILED, "out of memory: swapping out rank %d", c->rank);
+  }
+}
+
 static void copy_ranges(const struct context *c, const struct ranges *from,
                         struct ranges *to) {
   for (size_t i = 0; i < from->n; i++) {
@@ -248,21 +255,36 @@ static void collect_extent(struct outgoing *o, char *p, size_t n) {
 static void leave_homes(struct outgoing *o) {
   for (int i = 0; i < image_parts(&o->c->image); i++) {
     const struct image_part part = image_part(&o->c->image, i);
-    const uintptr_t home = (uintptr_t)part.home;
-    if (home && ranges_remove(&o->write, home, home + part.len) != 0) {
-      msg_fail(MSG_FAILED, "out of memory: swapping out rank %d", o->c->rank);
+    if (part.home) {
+      leave(o->c, &o->write, part.home, part.len);
     }
   }
+}
+
+static void visit_freed(void *arg, uintptr_t start, uintptr_t end, int flags) {
+  lazy_found(arg, start, end, !(flags & SURVEY_FILE));
+}
+
+/* What was touched and has been freed since is not worth writing, but was worth
+   reading. */
+static void find_freed(struct context *c, struct ranges *freed) {
+  for (size_t i = 0; i < freed->n; i++) {
+    pages_survey(freed->item[i].start, freed->item[i].end, visit_freed, c);
+  }
+  ranges_free(freed);
 }
 
 /* Finds the bytes worth writing, and counts anew what the context needs. */
 static void collect(struct outgoing *o) {
   struct context *c = o->c;
+  struct ranges freed = {0};
+  copy_ranges(c, &c->lazy.mapped, &freed);
   struct heap_extent *extent =
       need_alloc(MAX_EXTENTS * sizeof(*extent), "swapping out");
   for (int i = 0; i < image_parts(&c->image); i++) {
     const struct image_part part = context_live_part(c, i);
     collect_extent(o, part.data, part.len);
+    leave(c, &freed, part.data, part.len);
   }
   lock_take(&c->heap_lock);
   const size_t n = heap_extents(c->heap, MERGE, extent, MAX_EXTENTS);
@@ -272,7 +294,9 @@ static void collect(struct outgoing *o) {
   for (size_t i = 0; i < n; i++) {
     c->need += granules_use(c, extent[i].start, extent[i].len);
     collect_extent(o, extent[i].start, extent[i].len);
+    leave(c, &freed, extent[i].start, extent[i].len);
   }
+  find_freed(c, &freed);
   native_free(extent);
   leave_homes(o);
   copy_ranges(c, &o->write, &o->keep);

@@ -152,6 +152,60 @@ START_TEST(one_learns_from_another) {
 }
 END_TEST
 
+/* Also what it frees before it waits: here the last third of its block. */
+START_TEST(what_was_freed_is_learnt) {
+  make_two(SWAPIN_LAZY, TRACK_OFF);
+  struct context *const c = context_get(0);
+  context_acquire(c);
+  ck_assert_uint_ge(c->lazy.mapped_bytes, SIZE);
+  memset(block[0], 2, SIZE);
+  ck_assert_ptr_nonnull(context_alloc(c, PAGE, PAGE)); /* behind it */
+  context_free(c, block[0]);
+  ck_assert_ptr_eq(context_alloc(c, SIZE / 3 * 2, PAGE), block[0]);
+  context_release(c);
+  ck_assert_uint_le(touch_half(1), SIZE / 4);
+}
+END_TEST
+
+enum { LARGE = 48 << 20, UNIT = 64 << 10 };
+
+/* Context 0 comes, writes a page in each of n units, and goes: bytes read for
+   the first one. */
+static uint64_t write_apart(int n) {
+  struct context *const c = context_get(0);
+  context_acquire(c);
+  lazy_run(c);
+  block[0][0] = 2;
+  const uint64_t first = lazy_bytes_read(c);
+  for (int i = 1; i < n; i++) {
+    block[0][(size_t)i * UNIT] = 2;
+  }
+  lazy_stop(c);
+  context_release(c);
+  context_acquire(context_get(1));
+  context_release(context_get(1));
+  return first;
+}
+
+/* Scattered pages are read one by one, but not for long where, after that, much
+   is touched. */
+START_TEST(single_pages_are_given_up) {
+  enum { FEW = 5 << 20, REST = 8 };
+  make(SWAPIN_LAZY, TRACK_OFF, LARGE, LARGE - MIB);
+  ck_assert_uint_gt(write_apart(FEW / UNIT), PAGE);
+  ck_assert_uint_eq(write_apart(FEW / UNIT), PAGE);
+  ck_assert_uint_eq(write_apart((LARGE - 2 * MIB) / UNIT), PAGE);
+  for (int i = 0; i < REST; i++) {
+    ck_assert_uint_gt(write_apart(FEW / UNIT), PAGE);
+  }
+  int more = 0; /* and then tried again */
+  while (write_apart(FEW / UNIT) > PAGE && more <= REST) {
+    more++;
+  }
+  ck_assert_int_le(more, REST);
+}
+END_TEST
+
 /* Context 0 comes, touches n bytes of a huge page, but for some in the middle
    of them, and goes: bytes read when it comes. */
 static uint64_t touch_huge(size_t n) {
@@ -197,6 +251,8 @@ int main(void) {
   tcase_add_test(t, who_was_read_is_told_once);
   tcase_add_test(t, half_that_stays_unwritten_is_not_written_again);
   tcase_add_test(t, one_learns_from_another);
+  tcase_add_test(t, what_was_freed_is_learnt);
+  tcase_add_test(t, single_pages_are_given_up);
   tcase_add_test(t, huge_pages_come_whole);
   suite_add_tcase(s, t);
   return check_run(s);

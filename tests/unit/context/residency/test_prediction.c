@@ -233,14 +233,19 @@ START_TEST(who_touches_less_than_others_is_told_no_more) {
 }
 END_TEST
 
+/* An eighth of each of n units was touched. */
+static void find_parts(uintptr_t n) {
+  prediction_forget(&found);
+  for (uintptr_t i = 0; i < n; i++) {
+    prediction_find(&found, i * PREDICTION_UNIT,
+                    i * PREDICTION_UNIT + PREDICTION_UNIT / 8, true);
+  }
+}
+
 START_TEST(scattered_pages_are_not_predicted) {
   struct context_prediction *const p = prediction_at(&all, 1);
   for (int rest = 8; rest <= 32; rest *= 2) {
-    prediction_forget(&found);
-    for (uintptr_t i = 0; i < 10; i++) {
-      prediction_find(&found, i * PREDICTION_UNIT,
-                      i * PREDICTION_UNIT + PREDICTION_UNIT / 8, true);
-    }
+    find_parts((4 << 20) / PREDICTION_UNIT + 1);
     ck_assert(prediction_scattered(&found));
     prediction_measured(p, &found);
     ck_assert(!p->known);
@@ -250,6 +255,16 @@ START_TEST(scattered_pages_are_not_predicted) {
     }
     ck_assert(prediction_possible(p));
   }
+}
+END_TEST
+
+START_TEST(unless_they_are_few) {
+  struct context_prediction *const p = prediction_at(&all, 1);
+  find_parts(10);
+  ck_assert(!prediction_scattered(&found));
+  prediction_measured(p, &found);
+  ck_assert(p->known);
+  ck_assert_uint_eq(ranges_total(&p->touched), 10 * PREDICTION_UNIT);
 }
 END_TEST
 
@@ -348,6 +363,7 @@ int main(void) {
   tcase_add_test(t, what_others_found_is_expected);
   tcase_add_test(t, who_touches_less_than_others_is_told_no_more);
   tcase_add_test(t, scattered_pages_are_not_predicted);
+  tcase_add_test(t, unless_they_are_few);
   tcase_add_test(t, long_runs_that_are_written_are_told);
   tcase_add_test(t, what_stays_unwritten_is_watched);
   tcase_add_test(t, who_writes_all_is_not_watched);
