@@ -97,6 +97,14 @@ int ranges_add(struct ranges *r, uintptr_t start, uintptr_t end) {
   return ranges_mark(r, start, end, 0);
 }
 
+int ranges_add_all(struct ranges *r, const struct ranges *from) {
+  int code = 0;
+  for (size_t i = 0; i < from->n && code == 0; i++) {
+    code = ranges_add(r, from->item[i].start, from->item[i].end);
+  }
+  return code;
+}
+
 int ranges_remove(struct ranges *r, uintptr_t start, uintptr_t end) {
   if (start >= end) {
     return 0;

@@ -1,6 +1,8 @@
 libpemscore_la_SOURCES += \
   src/context/residency/awaited.c \
   src/context/residency/awaited.h \
+  src/context/residency/changes.c \
+  src/context/residency/changes.h \
   src/context/residency/density.c \
   src/context/residency/density.h \
   src/context/residency/footprint.c \
@@ -42,6 +44,7 @@ libpemscore_la_SOURCES += \
 
 UNIT_TESTS += \
   tests/unit/context/residency/test_awaited \
+  tests/unit/context/residency/test_changes \
   tests/unit/context/residency/test_density \
   tests/unit/context/residency/test_footprint \
   tests/unit/context/residency/test_frames \

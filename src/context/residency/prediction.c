@@ -43,9 +43,7 @@ static void add(struct ranges *r, uintptr_t start, uintptr_t end) {
 }
 
 static void add_all(struct ranges *to, const struct ranges *from) {
-  for (size_t i = 0; i < from->n; i++) {
-    add(to, from->item[i].start, from->item[i].end);
-  }
+  (void)ranges_add_all(to, from);
 }
 
 void prediction_find(struct context_found *f, uintptr_t start, uintptr_t end,

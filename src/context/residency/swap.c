@@ -7,6 +7,7 @@
 #include "base/need.h"
 #include "context/granule.h"
 #include "context/internal.h"
+#include "context/residency/changes.h"
 #include "context/residency/density.h"
 #include "context/residency/frames.h"
 #include "context/residency/guards.h"
@@ -28,14 +29,6 @@
 #include <errno.h>
 #include <string.h>
 #include <sys/mman.h>
-
-enum {
-  MAX_EXTENTS = 4096,
-  /* Reading a hole of this size costs about as much as one more request. */
-  MERGE = 128 << 10,
-  /* The same for pages that need not be written. */
-  GAP = 64 << 10,
-};
 
 /* --- memory of a context --- */
 
@@ -121,187 +114,15 @@ void context_drop(struct context *c) {
 
 /* --- swapping out --- */
 
-/* What a survey of a context's live pages finds. */
+/* A context that leaves. */
 struct outgoing {
   struct context *c;
-  struct ranges keep;   /* its pages that are not zero */
-  struct ranges write;  /* of them those that the disk does not have */
-  uint64_t clean;       /* bytes that were watched and not written */
-  uintptr_t last;       /* end of the last page to be written */
-  bool mapped;          /* the piece surveyed now shows the file */
+  struct changes found;
   uintptr_t frames;     /* end of the pages that may be kept for others */
   uint64_t begin;       /* ns */
   uint64_t used;        /* stay_used_ns then */
   uint64_t read_lazily; /* bytes, by the system */
 };
-
-static void add(const struct context *c, struct ranges *r, uintptr_t start,
-                uintptr_t end) {
-  if (ranges_add(r, start, end) != 0) {
-    msg_fail(MSG_FAILED, "out of memory: swapping out rank %d", c->rank);
-  }
-}
-
-static void leave(const struct context *c, struct ranges *r, const char *p,
-                  size_t n) {
-  if (ranges_remove(r, (uintptr_t)p, (uintptr_t)p + n) != 0) {
-    msg_fail(MSG_FAILED, "out of memory: swapping out rank %d", c->rank);
-  }
-}
-
-static void copy_ranges(const struct context *c, const struct ranges *from,
-                        struct ranges *to) {
-  for (size_t i = 0; i < from->n; i++) {
-    add(c, to, from->item[i].start, from->item[i].end);
-  }
-}
-
-/* [start, end) must be written; and so is a gap behind the last such pages that
-   is too short to be worth a request of its own. */
-static void dirty(struct outgoing *o, uintptr_t start, uintptr_t end) {
-  const bool near = !o->mapped && start - o->last < GAP;
-  add(o->c, &o->write, near ? o->last : start, end);
-  o->last = end;
-}
-
-/* A few pages tell whether others of 2 MiB may be zero; not always the same
-   ones, as programs like powers of two. */
-static bool looks_full(uintptr_t unit) {
-  enum { SAMPLES = 8, PAGES = HUGE_PAGE / PAGE };
-  const size_t first = unit / HUGE_PAGE * 37;
-  for (size_t i = 0; i < SAMPLES; i++) {
-    const uintptr_t page = unit + (first + i * 61) % PAGES * PAGE;
-    if (bits_zero((const void *)page, PAGE)) {
-      return false;
-    }
-  }
-  return true;
-}
-
-/* Who touches one page gets a huge one, of which the others are zero. */
-static void dirty_but_zeros(struct outgoing *o, uintptr_t start,
-                            uintptr_t end) {
-  while (start < end) {
-    const uintptr_t next = bits_align_down(start, HUGE_PAGE) + HUGE_PAGE;
-    const uintptr_t stop = next < end ? next : end;
-    if (stop - start < HUGE_PAGE || looks_full(start)) {
-      dirty(o, start, stop);
-      start = stop;
-    }
-    for (; start < stop; start += PAGE) {
-      if (!bits_zero((const void *)start, PAGE)) {
-        dirty(o, start, start + PAGE);
-      }
-    }
-  }
-}
-
-/* [start, end) was not written: what the disk has of it stays as it is there.
-   What it does not have must be written, unless that shows the file, too. */
-static void keep_known(struct outgoing *o, uintptr_t start, uintptr_t end) {
-  for (uintptr_t at = start; at < end;) {
-    bool there;
-    const size_t n = store_piece(o->c, at, end, &there);
-    if (there) {
-      add(o->c, &o->keep, at, at + n);
-    } else if (!o->mapped) {
-      dirty(o, at, at + n);
-    }
-    at += n;
-  }
-}
-
-static void visit(void *arg, uintptr_t start, uintptr_t end, int flags) {
-  struct outgoing *o = arg;
-  if (o->mapped) {
-    const bool written = !(flags & SURVEY_FILE);
-    lazy_found(o->c, start, end, written);
-    if (written) {
-      dirty(o, start, end);
-    }
-    return;
-  }
-  if (flags & SURVEY_ZERO) {
-    return;
-  }
-  while (start < end) {
-    uintptr_t stop = end;
-    if (track_clean(o->c, start, &stop, flags)) {
-      o->clean += stop - start;
-      keep_known(o, start, stop);
-    } else {
-      lazy_wrote(o->c, start, stop);
-      dirty_but_zeros(o, start, stop);
-    }
-    start = stop;
-  }
-}
-
-static void collect_extent(struct outgoing *o, char *p, size_t n) {
-  const uintptr_t start = (uintptr_t)p, end = start + n;
-  o->last = start;
-  for (uintptr_t at = start; at < end;) {
-    const size_t piece = ranges_piece(&o->c->lazy.mapped, at, end, &o->mapped);
-    if (o->mapped) {
-      keep_known(o, at, at + piece);
-    }
-    pages_survey(at, at + piece, visit, o);
-    at += piece;
-  }
-}
-
-/* On disk, the data of what was opened at run time lie in the place of blocks
-   that nobody touches. */
-static void leave_homes(struct outgoing *o) {
-  for (int i = 0; i < image_parts(&o->c->image); i++) {
-    const struct image_part part = image_part(&o->c->image, i);
-    if (part.home) {
-      leave(o->c, &o->write, part.home, part.len);
-    }
-  }
-}
-
-static void visit_freed(void *arg, uintptr_t start, uintptr_t end, int flags) {
-  lazy_found(arg, start, end, !(flags & SURVEY_FILE));
-}
-
-/* What was touched and has been freed since is not worth writing, but was worth
-   reading. */
-static void find_freed(struct context *c, struct ranges *freed) {
-  for (size_t i = 0; i < freed->n; i++) {
-    pages_survey(freed->item[i].start, freed->item[i].end, visit_freed, c);
-  }
-  ranges_free(freed);
-}
-
-/* Finds the bytes worth writing, and counts anew what the context needs. */
-static void collect(struct outgoing *o) {
-  struct context *c = o->c;
-  struct ranges freed = {0};
-  copy_ranges(c, &c->lazy.mapped, &freed);
-  struct heap_extent *extent =
-      need_alloc(MAX_EXTENTS * sizeof(*extent), "swapping out");
-  for (int i = 0; i < image_parts(&c->image); i++) {
-    const struct image_part part = context_live_part(c, i);
-    collect_extent(o, part.data, part.len);
-    leave(c, &freed, part.data, part.len);
-  }
-  lock_take(&c->heap_lock);
-  const size_t n = heap_extents(c->heap, MERGE, extent, MAX_EXTENTS);
-  lock_give(&c->heap_lock);
-  granules_clear(c);
-  c->need = image_parts_len(&c->image) + c->reserved;
-  for (size_t i = 0; i < n; i++) {
-    c->need += granules_use(c, extent[i].start, extent[i].len);
-    collect_extent(o, extent[i].start, extent[i].len);
-    leave(c, &freed, extent[i].start, extent[i].len);
-  }
-  find_freed(c, &freed);
-  native_free(extent);
-  leave_homes(o);
-  copy_ranges(c, &o->write, &o->keep);
-  density_learn(c, &o->keep);
-}
 
 static void leave_out(const struct ranges *from, struct ranges *r) {
   for (size_t i = 0; i < from->n; i++) {
@@ -340,9 +161,9 @@ static void give_up_between(struct outgoing *o) {
   const uintptr_t top = bits_align_up((uintptr_t)heap_top(c->heap), PAGE);
   uint64_t left = top - start + image_parts_len(&c->image) + c->reserved;
   uintptr_t at = start;
-  for (size_t i = ranges_find(&o->write, start); at < top; i++) {
-    const bool any = i < o->write.n && o->write.item[i].start < top;
-    const uintptr_t stop = any ? o->write.item[i].start : top;
+  for (size_t i = ranges_find(&o->found.write, start); at < top; i++) {
+    const bool any = i < o->found.write.n && o->found.write.item[i].start < top;
+    const uintptr_t stop = any ? o->found.write.item[i].start : top;
     if (stop > at && stop - at >= HUGE_PAGE) {
       if (o->frames > at) {
         pages_survey(at, bits_min(stop, o->frames), keep_frames, NULL);
@@ -350,7 +171,7 @@ static void give_up_between(struct outgoing *o) {
       map_range(c, (char *)at, stop - at, PROT_NONE);
       left -= stop - at;
     }
-    at = any ? o->write.item[i].end : top;
+    at = any ? o->found.write.item[i].end : top;
   }
   ledger_gave_back(c, left);
 }
@@ -380,18 +201,18 @@ static void begin_out(struct outgoing *o) {
   atomic_fetch_add(&c->departures, 1);
   o->read_lazily = lazy_bytes_read(c);
   lift_protections(c);
-  collect(o);
+  changes_find(c, &o->found);
   o->frames = frames_end(c);
-  track_finish(c, o->clean, o->frames > (uintptr_t)c->range);
+  track_finish(c, o->found.clean, o->frames > (uintptr_t)c->range);
   give_back_space(c);
-  leave_out(&c->incoming, &o->write);
-  leave_out(&c->incoming, &o->keep);
+  leave_out(&c->incoming, &o->found.write);
+  leave_out(&c->incoming, &o->found.keep);
 }
 
 /* `bytes` have been written. */
 static void end_out(struct outgoing *o, uint64_t bytes) {
   struct context *const c = o->c;
-  store_replace(c, &o->keep);
+  store_replace(c, &o->found.keep);
   if (!c->guarded) {
     give_up_memory(c, o->frames);
   }
@@ -400,7 +221,7 @@ static void end_out(struct outgoing *o, uint64_t bytes) {
   stay_read(c, o->read_lazily);
   stay_end(c, true);
   lock_give(&c->io_lock);
-  ranges_free(&o->write);
+  ranges_free(&o->found.write);
   counter_add(swap_out, bytes);
   counter_add(swaps_out, 1);
   counter_add(swap_in, o->read_lazily);
@@ -414,7 +235,7 @@ static uint64_t write_out(struct outgoing *o) {
   if (!store_compresses() && !contexts.frozen) {
     give_up_between(o);
   }
-  return store_swap_out(o->c, &o->write, &o->keep);
+  return store_swap_out(o->c, &o->found.write, &o->found.keep);
 }
 
 void context_swap_out(struct context *c) {
@@ -437,7 +258,7 @@ static void sort(struct context **c, int n) {
 
 /* All that is kept of a mapped context is not in memory. */
 static bool can_be_put(const struct outgoing *o) {
-  return !o->c->lazy.mapped.n && crate_fits(&o->keep);
+  return !o->c->lazy.mapped.n && crate_fits(&o->found.keep);
 }
 
 void contexts_swap_out(struct context **c, int n, char *buffer) {
@@ -447,7 +268,7 @@ void contexts_swap_out(struct context **c, int n, char *buffer) {
   for (int i = 0; i < n; i++) {
     o[i] = (struct outgoing){.c = c[i]};
     begin_out(&o[i]);
-    m[i] = (struct crate_move){.c = c[i], .keep = &o[i].keep};
+    m[i] = (struct crate_move){.c = c[i], .keep = &o[i].found.keep};
     m[i].asked = buffer && can_be_put(&o[i]);
   }
   const int error = crate_put(m, n, buffer);
@@ -489,6 +310,10 @@ static void take_frames(struct context *c, const struct ranges *pages) {
   }
 }
 
+static _Noreturn void no_memory(const struct context *c) {
+  msg_fail(MSG_FAILED, "out of memory: swapping in rank %d", c->rank);
+}
+
 /* The block's page differs from the disk's from now on. */
 static void apply_boundary(void *arg, uintptr_t p, const char *block,
                            const uint64_t *known, int complete) {
@@ -498,7 +323,7 @@ static void apply_boundary(void *arg, uintptr_t p, const char *block,
   boundary_apply(block, known, (char *)p);
   ranges_piece(&c->lazy.mapped, p, p + PAGE, &mapped);
   if (!mapped && store_outdated(c, p, p + PAGE) != 0) {
-    msg_fail(MSG_FAILED, "out of memory: swapping in rank %d", c->rank);
+    no_memory(c);
   }
 }
 
@@ -511,13 +336,13 @@ static void divide_stack(const struct context *c, struct ranges *pages,
   for (uintptr_t at = start; at < end;) {
     bool there;
     const size_t n = ranges_piece(pages, at, end, &there);
-    if (there) {
-      add(c, stack, at, at + n);
+    if (there && ranges_add(stack, at, at + n) != 0) {
+      no_memory(c);
     }
     at += n;
   }
   if (live.len && ranges_remove(pages, start, end) != 0) {
-    msg_fail(MSG_FAILED, "out of memory: swapping in rank %d", c->rank);
+    no_memory(c);
   }
 }
 
@@ -535,7 +360,7 @@ static void leave_crate(struct context *c) {
   const struct ranges *const there = &c->crate.pages;
   for (size_t i = 0; i < there->n; i++) {
     if (store_outdated(c, there->item[i].start, there->item[i].end) != 0) {
-      msg_fail(MSG_FAILED, "out of memory: swapping in rank %d", c->rank);
+      no_memory(c);
     }
   }
 }
@@ -553,7 +378,9 @@ static void begin_in(struct incoming *in,
   lock_take(&c->io_lock);
   in->together = crate_bytes(c);
   leave_crate(c);
-  copy_ranges(c, store_pages(c), &in->pages);
+  if (ranges_add_all(&in->pages, store_pages(c)) != 0) {
+    no_memory(c);
+  }
   divide_stack(c, &in->pages, &in->stack);
   lazy_map(c, &in->pages);
   take_frames(c, &in->pages);
