@@ -444,10 +444,14 @@ tests_unit_net_test_net_shortage_LDFLAGS = $(WRAP_MEMORY) \
   -Wl,--wrap=net_size,--wrap=net_rank,--wrap=net_check,--wrap=net_sum \
   -Wl,--wrap=wakeup_create_all,--wrap=wakeup_destroy_all \
   -Wl,--wrap=wakeup_ring,--wrap=wakeup_sleeps,--wrap=wakeup_wait \
-  -Wl,--wrap=wakeup_wakes,--wrap=thread_start
+  -Wl,--wrap=wakeup_wakes,--wrap=wakeup_call,--wrap=wakeup_rests \
+  -Wl,--wrap=lanes_create,--wrap=lanes_destroy,--wrap=thread_start
+tests_unit_net_test_beside_LDFLAGS = $(WRAP_MEMORY)
+tests_unit_net_test_lanes_LDFLAGS = $(WRAP_MEMORY)
 tests_unit_net_test_wakeup_LDFLAGS = $(WRAP_MEMORY)
 tests_unit_net_test_outbox_LDFLAGS = -Wl,--wrap=net_size,--wrap=net_rank \
-  -Wl,--wrap=net_check,--wrap=wakeup_ring
+  -Wl,--wrap=net_check,--wrap=wakeup_ring,--wrap=lanes_lead_to \
+  -Wl,--wrap=lanes_take,--wrap=lanes_send,--wrap=lanes_mark
 # Programs that unit tests load, linked as pemscc does but for libpems.so, in
 # whose place each has a small main of its own.
 TEST_IMAGES = tests/unit/images/globals tests/unit/images/private

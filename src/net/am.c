@@ -3,16 +3,20 @@
 
 #include "base/message.h"
 #include "base/need.h"
+#include "base/self.h"
 #include "base/threads.h"
 #include "mpi_below/launcher.h"
 #include "mpi_below/net.h"
 #include "mpi_below/real.h"
 #include "net/deferred.h"
 #include "net/jobs.h"
+#include "net/lanes.h"
 #include "net/outbox.h"
 #include "net/wakeup.h"
 #include "os/clock.h"
 #include "os/native.h"
+#include "os/spin.h"
+#include "vp/linger.h"
 #include "vp/run_queue.h"
 
 #include <pthread.h>
@@ -30,6 +34,7 @@ enum {
   HARD = 50 * 1000,      /* shorter ones are none */
   LONGEST_BUSY = 100000, /* while a send is under way */
   LONGEST = 500000,      /* else */
+  ATTENDED = 200000,     /* while VPs look themselves */
 };
 
 static struct {
@@ -40,13 +45,14 @@ static struct {
   atomic_bool ending;
   _Atomic uint64_t handled;
   _Atomic uint64_t retries, retried; /* asked for, and done */
+  atomic_bool attended; /* a VP has looked since the receiver did */
+  uint64_t active; /* when that found a message last, or the network started */
 
-  /* The receiver's: */
+  struct spin receiving; /* for what follows, and to call handlers */
   MPI_Request receive[SLOTS];
   char *slots;
-  int head;        /* the receive that was posted first */
-  int posted;      /* receives from there on, round the end */
-  uint64_t active; /* when a message came last, or the network started */
+  int head;   /* the receive that was posted first */
+  int posted; /* receives from there on, round the end */
 } am;
 
 void am_register(enum am_kind kind, am_handler *handler) {
@@ -66,9 +72,14 @@ void am_post_locked(int process, enum am_kind kind, uint64_t key,
                     const void *header, size_t header_n, const void *data,
                     size_t n) {
   if (atomic_load(&am.running)) {
-    outbox_post(process, kind, key, header, header_n, data, n);
-    run_queue_after_locked(outbox_launch);
+    if (outbox_post(process, kind, key, header, header_n, data, n)) {
+      run_queue_after_locked(outbox_launch);
+    }
   }
+}
+
+bool am_is_short(int process, size_t n) {
+  return lanes_lead_to(process) && lanes_take(n);
 }
 
 void am_wait_room(int process) {
@@ -119,9 +130,9 @@ static bool handle(enum am_kind kind, int process, uint64_t key,
   return am.handler[kind](process, key, bytes, n);
 }
 
-static void deliver(const struct outbox_wire *wire, int process) {
+static void deliver(int process, const struct lane_wire *wire,
+                    const char *bytes) {
   const enum am_kind kind = wire->kind;
-  const char *const bytes = (const char *)(wire + 1);
   if (wire->kind >= AM_KINDS || !am.handler[kind]) {
     msg_fail(MSG_FAILED,
              "network: a message of kind %d that nobody handles: use the same "
@@ -135,10 +146,18 @@ static void deliver(const struct outbox_wire *wire, int process) {
   atomic_fetch_add(&am.handled, 1);
 }
 
+static void deliver_sent(int process, const struct outbox_wire *wire) {
+  const struct lane_wire w = {wire->key, wire->kind, wire->n};
+  if (lanes_lead_to(process)) {
+    lanes_catch_up(process, deliver);
+  }
+  deliver(process, &w, (const char *)(wire + 1));
+}
+
 /* In the order in which receives were posted, which is that of each sender.
    Probes once: to find that there is no other message takes as long as to find
-   one (but see `look`). */
-static bool receive(void) {
+   one (but see `look_now`). */
+static bool receive_sent(void) {
   MPI_Status status;
   int done = 0;
   const bool found = launcher.loses_posted && post_probed();
@@ -146,16 +165,21 @@ static bool receive(void) {
     net_check(real.Test(&am.receive[am.head], &done, &status));
   }
   if (done) {
-    deliver((const struct outbox_wire *)slot_memory(am.head),
-            status.MPI_SOURCE);
+    deliver_sent(status.MPI_SOURCE,
+                 (const struct outbox_wire *)slot_memory(am.head));
     am.posted--;
     if (!launcher.loses_posted) {
       post(am.head);
     }
     am.head = (am.head + 1) % SLOTS;
-    am.active = clock_ns();
   }
   return done || found;
+}
+
+/* To ask the real MPI takes longer than to look into lanes. */
+static bool receive(void) {
+  const bool some = lanes_receive(deliver);
+  return (lanes_need_mpi() && receive_sent()) || some;
 }
 
 /* What was asked before this look, even while it is under way, is done by the
@@ -185,9 +209,44 @@ static bool poll(void) {
 /* The MPI may look for a message among those that it has, and take one from
    shared memory only if there is none: that one the next probe finds. So a
    probe in vain is not a reason to let others have the core, two are. */
-static bool look(void) {
+static bool look_now(void) {
   return poll() || (launcher.loses_posted && poll());
 }
+
+/* By one thread at a time; false if another one does. */
+static bool look(bool *busy) {
+  const bool mine = task_spin_try(&am.receiving);
+  bool any = false;
+  if (mine) {
+    any = look_now();
+    task_spin_unlock(&am.receiving);
+  }
+  *busy = !mine;
+  return any;
+}
+
+/* By a VP that waits awake, and has a slot. Handlers are to take its thread for
+   one of pems's own. */
+static bool look_for_vp(void) {
+  const struct self vp = self;
+  bool busy;
+  if (!atomic_load_explicit(&am.attended, memory_order_relaxed)) {
+    atomic_store(&am.attended, true);
+  }
+  wakeup_stands_in();
+  self = (struct self){.inside = vp.inside};
+  const bool any = look(&busy);
+  self = vp;
+  return any;
+}
+
+/* The receiver is to look again. */
+static void vp_sleeps(void) {
+  atomic_store(&am.attended, false);
+  wakeup_call();
+}
+
+static const struct linger_user for_vps = {look_for_vp, vp_sleeps};
 
 /* Pauses are a part of the time without messages, so that they lengthen what
    is waited for by no more than that. */
@@ -196,21 +255,37 @@ static void back_off(void) {
   const uint64_t active = sent > am.active ? sent : am.active;
   const int64_t idle = (int64_t)(clock_ns() - active);
   const int64_t longest = outbox_busy() ? LONGEST_BUSY : LONGEST;
+  bool busy;
   if (idle / 4 < HARD) {
     sched_yield();
     return;
   }
   const uint32_t heard = wakeup_sleeps();
-  if (!poll() && !am.ending) {
+  if (!look(&busy) && !am.ending) {
     wakeup_wait(heard, idle / 4 < longest ? idle / 4 : longest);
   }
   wakeup_wakes();
 }
 
+/* VPs look, who are faster: a thread that is woken takes their core. */
+static void stand_back(void) {
+  const uint32_t heard = wakeup_rests();
+  if (atomic_exchange(&am.attended, false) && !am.ending) {
+    wakeup_wait(heard, ATTENDED);
+  }
+}
+
 static void *receiver(void *arg) {
+  bool busy;
   (void)arg;
   while (!am.ending || outbox_busy()) {
-    if (!look()) {
+    if (atomic_load(&am.attended)) {
+      stand_back();
+    } else if (look(&busy)) {
+      am.active = clock_ns();
+    } else if (busy) {
+      atomic_store(&am.attended, true);
+    } else {
       back_off();
     }
   }
@@ -264,6 +339,7 @@ bool am_keeps(void) {
 
 /* A child has the memory but not the threads. */
 static void in_forked_child(void) {
+  linger_for(NULL);
   atomic_store(&am.running, false);
 }
 
@@ -289,6 +365,7 @@ void am_start(void) {
   net_check(real.Comm_dup(MPI_COMM_WORLD, &am.comm));
   net_check(real.Comm_set_errhandler(am.comm, MPI_ERRORS_RETURN));
   wakeup_create_all(am.comm);
+  lanes_create(am.comm);
   outbox_create(am.comm);
   prepare_receiving();
   am.active = clock_ns();
@@ -296,12 +373,14 @@ void am_start(void) {
   atomic_store(&am.running, true);
   threads_start(&am.receiver, receiver, NULL);
   threads_start(&am.sender, outbox_sender, NULL);
+  linger_for(&for_vps);
 }
 
 static void stop_threads(void) {
+  linger_for(NULL);
   atomic_store(&am.ending, true);
   outbox_end();
-  wakeup_ring(net_rank());
+  wakeup_call();
   pthread_join(am.sender, NULL);
   pthread_join(am.receiver, NULL);
   atomic_store(&am.running, false);
@@ -315,6 +394,7 @@ static void free_all(void) {
   native_free(am.slots);
   outbox_destroy();
   deferred_drop();
+  lanes_destroy();
   wakeup_destroy_all();
   net_check(real.Comm_free(&am.comm));
 }

@@ -50,6 +50,9 @@ void am_send(int process, enum am_kind kind, uint64_t key, const void *header,
 void am_post_locked(int process, enum am_kind kind, uint64_t key,
                     const void *header, size_t header_n, const void *data,
                     size_t n);
+/* Do so many bytes, header included, go to that process through memory that
+   both share? They are copied twice then, and the sender's is free at once. */
+bool am_is_short(int process, size_t n);
 /* Waits until little is queued for `process`: for threads that send much, but
    not VPs with a slot, nor handlers. */
 void am_wait_room(int process);

@@ -11,10 +11,12 @@
 #include "base/need.h"
 #include "mpi_below/net.h"
 #include "mpi_below/real.h"
+#include "net/lanes.h"
 #include "net/wakeup.h"
 #include "os/clock.h"
 #include "os/lock.h"
 #include "os/native.h"
+#include "os/spin.h"
 
 enum {
   FLYING = 8,            /* sends under way to one process */
@@ -44,6 +46,10 @@ struct peer {
   bool launching; /* a thread hands the queue to the real MPI */
   int trusted;    /* messages and bytes since one that had to arrive */
   size_t trusted_bytes;
+  /* What goes by a lane overtakes nothing: `behind` counts what is queued and
+     has left no mark yet. */
+  struct spin lane; /* to put into it */
+  atomic_int behind;
 };
 
 static struct {
@@ -120,6 +126,7 @@ static void enqueue_locked(struct message *m) {
   *peer->last = m;
   peer->last = &m->next;
   peer->queued += m->wire.n;
+  atomic_fetch_add(&peer->behind, 1);
 }
 
 static struct message *dequeue_locked(struct peer *peer) {
@@ -131,6 +138,52 @@ static struct message *dequeue_locked(struct peer *peer) {
   peer->queued -= m->wire.n;
   return m;
 }
+
+/* --- by a lane --- */
+
+static void count(size_t n) {
+  counter_add(net_sent, n);
+  counter_add(net_messages, 1);
+}
+
+/* False: there is no lane, or no room, or others are before it. */
+static bool send_by_lane(int process, const struct lane_wire *w,
+                         const void *header, size_t header_n, const void *data,
+                         size_t n) {
+  struct peer *const peer = &out.peer[process];
+  if (!lanes_lead_to(process) || !lanes_take(w->n) ||
+      atomic_load(&peer->behind)) {
+    return false;
+  }
+  task_spin_lock(&peer->lane);
+  const bool sent = !atomic_load(&peer->behind) &&
+                    lanes_send(process, w, header, header_n, data, n);
+  task_spin_unlock(&peer->lane);
+  if (sent) {
+    count(w->n);
+    wakeup_ring(process);
+  }
+  return sent;
+}
+
+/* The first of the queue goes into the lane, or leaves a mark there. False:
+   there is no room. */
+static bool enter_lane_locked(const struct message *m, bool whole) {
+  const struct outbox_wire *const w = &m->wire;
+  const struct lane_wire lane = {w->key, w->kind, w->n};
+  struct peer *const peer = &out.peer[m->process];
+  task_spin_lock(&peer->lane);
+  const bool entered =
+      whole ? lanes_send(m->process, &lane, m->bytes, w->n, NULL, 0)
+            : lanes_mark(m->process);
+  if (entered) {
+    atomic_fetch_sub(&peer->behind, 1);
+  }
+  task_spin_unlock(&peer->lane);
+  return entered;
+}
+
+/* --- by the real MPI --- */
 
 /* Must it arrive before it counts as sent? */
 static bool is_checked_locked(struct peer *peer, size_t n) {
@@ -158,13 +211,12 @@ static bool launch(const struct message *m, bool checked,
   if (!checked && n <= SMALL) {
     net_check(real.Test(request, &done, MPI_STATUS_IGNORE));
   }
-  counter_add(net_sent, m->wire.n);
-  counter_add(net_messages, 1);
+  count(m->wire.n);
   wakeup_ring(m->process);
   return done;
 }
 
-static void launch_first_locked(struct peer *peer) {
+static void launch_by_mpi_locked(struct peer *peer) {
   struct message *const m = dequeue_locked(peer);
   const bool checked = is_checked_locked(peer, sizeof(m->wire) + m->wire.n);
   MPI_Request request;
@@ -181,6 +233,25 @@ static void launch_first_locked(struct peer *peer) {
   }
 }
 
+/* False: there is no room. */
+static bool launch_first_locked(struct peer *peer) {
+  struct message *const m = peer->first;
+  const bool lane = lanes_lead_to(m->process);
+  const bool whole = lane && lanes_take(m->wire.n);
+  if ((!whole && peer->flying >= FLYING) ||
+      (lane && !enter_lane_locked(m, whole))) {
+    return false;
+  }
+  if (whole) {
+    count(m->wire.n);
+    wakeup_ring(m->process);
+    message_free_locked(dequeue_locked(peer));
+  } else {
+    launch_by_mpi_locked(peer);
+  }
+  return true;
+}
+
 /* Sends what is queued while there is room. One thread at a time does it for a
    process, without the lock during a send: so the order is kept, and others
    only add to the queue. */
@@ -190,8 +261,10 @@ static void launch_queue_locked(struct peer *peer) {
   }
   peer->launching = true;
   atomic_fetch_add(&out.launching, 1);
-  while (peer->first && peer->flying < FLYING) {
-    launch_first_locked(peer);
+  while (peer->first && launch_first_locked(peer)) {
+  }
+  if (peer->first && lanes_lead_to(peer->first->process)) {
+    atomic_store(&out.posted, true); /* nobody tells when a lane has room */
   }
   atomic_fetch_sub(&out.launching, 1);
   peer->launching = false;
@@ -256,6 +329,9 @@ static bool reap_locked(void) {
 }
 
 bool outbox_reap(void) {
+  if (!atomic_load(&out.posted) && !atomic_load(&out.flying)) {
+    return false;
+  }
   lock_take(&out.lock);
   const bool some = reap_locked();
   lock_give(&out.lock);
@@ -288,13 +364,23 @@ static struct message *message_of(int process, enum am_kind kind, uint64_t key,
   if (n > 0) {
     memcpy(m->bytes + header_n, data, n);
   }
-  atomic_fetch_add(&out.sent, 1);
   return m;
+}
+
+static bool send_short(int process, enum am_kind kind, uint64_t key,
+                       const void *header, size_t header_n, const void *data,
+                       size_t n) {
+  const struct lane_wire w = {key, kind, (uint32_t)(header_n + n)};
+  atomic_fetch_add(&out.sent, 1);
+  return send_by_lane(process, &w, header, header_n, data, n);
 }
 
 void outbox_send(int process, enum am_kind kind, uint64_t key,
                  const void *header, size_t header_n, const void *data,
                  size_t n) {
+  if (send_short(process, kind, key, header, header_n, data, n)) {
+    return;
+  }
   struct message *const m =
       message_of(process, kind, key, header, header_n, data, n);
   lock_take(&out.lock);
@@ -303,15 +389,19 @@ void outbox_send(int process, enum am_kind kind, uint64_t key,
   note_activity();
 }
 
-void outbox_post(int process, enum am_kind kind, uint64_t key,
+bool outbox_post(int process, enum am_kind kind, uint64_t key,
                  const void *header, size_t header_n, const void *data,
                  size_t n) {
+  if (send_short(process, kind, key, header, header_n, data, n)) {
+    return false;
+  }
   struct message *const m =
       message_of(process, kind, key, header, header_n, data, n);
   lock_take(&out.lock);
   enqueue_locked(m);
   atomic_store(&out.posted, true);
   lock_give(&out.lock);
+  return true;
 }
 
 void outbox_launch(void) {

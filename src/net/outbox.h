@@ -29,8 +29,8 @@ void outbox_send(int process, enum am_kind kind, uint64_t key,
 void outbox_wait_room(int process);
 void outbox_stream_start(struct am_stream *s);
 /* As outbox_send, but leaves the call of the real MPI to who first calls
-   outbox_launch or outbox_reap. */
-void outbox_post(int process, enum am_kind kind, uint64_t key,
+   outbox_launch or outbox_reap. False: it was sent without that. */
+bool outbox_post(int process, enum am_kind kind, uint64_t key,
                  const void *header, size_t header_n, const void *data,
                  size_t n);
 void outbox_launch(void);

@@ -4,6 +4,7 @@
 #include "base/need.h"
 #include "mpi_below/net.h"
 #include "mpi_below/real.h"
+#include "net/beside.h"
 #include "os/futex.h"
 #include "os/native.h"
 
@@ -21,55 +22,30 @@ static struct {
   struct bell alone; /* where none can be shared */
   struct bell *own;
   struct bell **of; /* of each process, or NULL */
-  MPI_Win shared;
+  struct beside beside;
 } bells;
 
-/* The bells of this host's processes. */
-static void find_others(MPI_Comm comm, MPI_Comm host) {
-  MPI_Group all, here;
-  int n;
-  net_check(real.Comm_group(comm, &all));
-  net_check(real.Comm_group(host, &here));
-  net_check(real.Group_size(here, &n));
-  for (int i = 0; i < n; i++) {
-    int process, unit;
-    MPI_Aint size;
-    net_check(real.Group_translate_ranks(here, 1, &i, all, &process));
-    net_check(real.Win_shared_query(bells.shared, i, &size, &unit,
-                                    &bells.of[process]));
-  }
-  net_check(real.Group_free(&all));
-  net_check(real.Group_free(&here));
+static void prepare(const struct beside *b, void *own) {
+  (void)b;
+  *(struct bell *)own = (struct bell){0};
 }
 
 void wakeup_create_all(MPI_Comm comm) {
-  MPI_Comm host;
   int size, rank;
   net_check(real.Comm_size(comm, &size));
   net_check(real.Comm_rank(comm, &rank));
   bells.of = need_zalloc(size, sizeof(*bells.of), "network");
-  bells.own = &bells.alone;
-  net_check(real.Comm_split_type(comm, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL,
-                                 &host));
-  void *own;
-  if (real.Win_allocate_shared(sizeof(struct bell), 1, MPI_INFO_NULL, host,
-                               &own, &bells.shared) == MPI_SUCCESS) {
-    bells.own = own;
-    find_others(comm, host);
-  } else {
-    bells.shared = MPI_WIN_NULL;
+  bells.alone = (struct bell){0};
+  beside_create(&bells.beside, comm, sizeof(struct bell), 0, prepare);
+  for (int i = 0; i < bells.beside.n && bells.beside.part; i++) {
+    bells.of[bells.beside.all[i]] = bells.beside.part[i];
   }
-  atomic_store(&bells.own->rung, 0);
-  atomic_store(&bells.own->sleeping, 0);
-  bells.of[rank] = bells.own;
-  net_check(real.Barrier(host));
-  net_check(real.Comm_free(&host));
+  bells.of[rank] = bells.of[rank] ? bells.of[rank] : &bells.alone;
+  bells.own = bells.of[rank];
 }
 
 void wakeup_destroy_all(void) {
-  if (bells.shared != MPI_WIN_NULL) {
-    net_check(real.Win_free(&bells.shared));
-  }
+  beside_destroy(&bells.beside);
   native_free(bells.of);
 }
 
@@ -86,6 +62,10 @@ void wakeup_ring(int process) {
   }
 }
 
+uint32_t wakeup_rests(void) {
+  return atomic_load(&bells.own->rung);
+}
+
 uint32_t wakeup_sleeps(void) {
   const uint32_t heard = atomic_load(&bells.own->rung);
   atomic_store(&bells.own->sleeping, 1);
@@ -99,4 +79,17 @@ void wakeup_wait(uint32_t heard, int64_t ns) {
 
 void wakeup_wakes(void) {
   atomic_store(&bells.own->sleeping, 0);
+}
+
+/* Others read the word for each message: it is written only to be changed. */
+void wakeup_stands_in(void) {
+  if (atomic_load_explicit(&bells.own->sleeping, memory_order_relaxed)) {
+    atomic_store_explicit(&bells.own->sleeping, 0, memory_order_relaxed);
+  }
+}
+
+void wakeup_call(void) {
+  atomic_store(&bells.own->sleeping, 0);
+  atomic_fetch_add(&bells.own->rung, 1);
+  futex_shared_wake(&bells.own->rung, 1);
 }

@@ -18,7 +18,16 @@ void wakeup_ring(int process);
    anything to do; then it sleeps for at most `ns`, but not if the bell rang
    after wakeup_sleeps; then it is awake. */
 uint32_t wakeup_sleeps(void);
+/* The same where another thread of the process looks meanwhile: no bell rings
+   for it, only wakeup_call. */
+uint32_t wakeup_rests(void);
 void wakeup_wait(uint32_t heard, int64_t ns);
 void wakeup_wakes(void);
+
+/* Any thread: it looks itself from now on, so the sleeper need not be rung for.
+ */
+void wakeup_stands_in(void);
+/* Wakes the sleeper of this process in any case. */
+void wakeup_call(void);
 
 #endif

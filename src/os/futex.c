@@ -47,11 +47,24 @@ void futex_post(_Atomic uint32_t *word) {
   }
 }
 
+bool futex_is_posted(const _Atomic uint32_t *word) {
+  return atomic_load_explicit(word, memory_order_relaxed) == POSTED;
+}
+
+bool futex_take(_Atomic uint32_t *word) {
+  const bool posted =
+      atomic_load_explicit(word, memory_order_acquire) == POSTED;
+  if (posted) {
+    atomic_store_explicit(word, NOTHING, memory_order_relaxed);
+  }
+  return posted;
+}
+
 bool futex_glance(_Atomic uint32_t *word, uint64_t ns) {
   const uint64_t until = clock_ns() + ns;
   do {
     for (int i = 0; i < 16; i++) {
-      if (atomic_load_explicit(word, memory_order_relaxed) == POSTED) {
+      if (futex_is_posted(word)) {
         return true;
       }
       cycle_pause();

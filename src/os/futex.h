@@ -18,6 +18,10 @@ void futex_wake_all(void *word);
 void futex_await(_Atomic uint32_t *word);
 /* Cheap where nobody sleeps. The word may be gone as soon as that is seen. */
 void futex_post(_Atomic uint32_t *word);
+/* For the thread that awaits it: has it been posted? */
+bool futex_is_posted(const _Atomic uint32_t *word);
+/* It takes it back then. */
+bool futex_take(_Atomic uint32_t *word);
 /* Looks for at most `ns` whether it is posted, without sleeping. */
 bool futex_glance(_Atomic uint32_t *word, uint64_t ns);
 

@@ -11,6 +11,8 @@ libpemscore_la_SOURCES += \
   src/vp/exits.h \
   src/vp/helpers.c \
   src/vp/helpers.h \
+  src/vp/linger.c \
+  src/vp/linger.h \
   src/vp/pace.c \
   src/vp/pace.h \
   src/vp/patients.c \
@@ -47,6 +49,7 @@ UNIT_TESTS += \
   tests/unit/vp/test_exits \
   tests/unit/vp/test_helpers \
   tests/unit/vp/test_helpers_shortage \
+  tests/unit/vp/test_linger \
   tests/unit/vp/test_pace \
   tests/unit/vp/test_patients \
   tests/unit/vp/test_ready_heap \

@@ -55,6 +55,14 @@ bool dispatch_spare(void) {
   return !sched.ready && sched.running > 1;
 }
 
+bool dispatch_none_ready(void) {
+  return !sched.ready;
+}
+
+bool dispatch_unwanted_locked(void) {
+  return !sched.ready && !sched.due.first && !sched.paused.first;
+}
+
 void dispatch_on_stuck(dispatch_stuck_fn *f) {
   sched.stuck = f;
 }

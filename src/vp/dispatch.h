@@ -22,6 +22,10 @@ void dispatch_on_stuck(dispatch_stuck_fn *f);
 /* No VP is waiting for a slot while others run: a VP that waits for one of
    these may as well look again before it sleeps. Without the lock. */
 bool dispatch_spare(void);
+/* No VP waits for a slot at all. Without the lock. */
+bool dispatch_none_ready(void);
+/* Nor would one that is paused or patient have it. With the lock. */
+bool dispatch_unwanted_locked(void);
 
 /* Of the VPs of this process; with the lock. */
 enum dispatch_state {

@@ -6,13 +6,13 @@
 #include "context/calls/create.h"
 #include "context/residency/residency.h"
 #include "context/stack_part.h"
-#include "os/bits.h"
 #include "os/clock.h"
 #include "os/futex.h"
 #include "report/trace.h"
 #include "vp/binding.h"
 #include "vp/dispatch.h"
 #include "vp/helpers.h"
+#include "vp/linger.h"
 
 #include <sched.h>
 
@@ -33,25 +33,6 @@ static void trim_stack(const struct vp *vp) {
   if (vp->context && contexts_crowded()) {
     context_stack_trim(vp->context);
   }
-}
-
-/* Who waits while fewer run than may does not sleep at once: to be woken takes
-   longer than many messages. Not where contexts move or other processes send,
-   whose threads need the core; and ever more seldom while it is in vain. */
-static void linger(struct vp *vp) {
-  enum { AWAKE_NS = 20000, MOST_REST = 64 };
-  static atomic_int lingering;
-  if (vps.plan.nprocs > 1 || contexts_crowded() ||
-      dispatch_running() + lingering >= vps.plan.k ||
-      (vp->linger_rest && vp->linger_rest--)) {
-    return;
-  }
-  atomic_fetch_add(&lingering, 1);
-  const bool posted = futex_glance(&vp->go.word, AWAKE_NS);
-  atomic_fetch_sub(&lingering, 1);
-  vp->linger_last =
-      posted ? 0 : (unsigned)bits_min(2 * vp->linger_last + 1, MOST_REST);
-  vp->linger_rest = vp->linger_last;
 }
 
 static void go(struct vp *vp) {
@@ -144,6 +125,23 @@ static void park_locked(struct vp *vp, const char *what, bool asks) {
   run_queue_lock();
 }
 
+/* The VP is in a list, but keeps its slot for a moment, in which it may be
+   taken from there (`wake_locked`). False: it is still in the list. */
+static bool stays_awake_locked(struct vp *vp) {
+  if (!linger_may_look_locked(vp)) {
+    return false;
+  }
+  const enum trace_state before_waiting = trace_state_of(vp->index);
+  vp->awake = true;
+  run_queue_unlock();
+  trace_enter(vp->index, TRACE_OTHERS);
+  linger_look(vp);
+  trace_enter(vp->index, before_waiting);
+  run_queue_lock();
+  vp->awake = false;
+  return futex_take(&vp->go.word);
+}
+
 /* --- several threads of a VP --- */
 
 /* Until the thread, which is in a list, is on. With the lock, which it gives
@@ -225,7 +223,7 @@ void run_queue_wait_locked(struct vp *vp, struct run_queue_waiting *w,
   if (vp->shared) {
     vp->waiting++;
     give_way_locked(&me, what, false);
-  } else {
+  } else if (!stays_awake_locked(vp)) {
     park_locked(vp, what, false);
   }
 }
@@ -309,6 +307,8 @@ static void wake_locked(struct run_queue_waiter *one) {
     vp->waiting--;
     run_queue_waiter_want_locked(one);
     revive_locked(vp);
+  } else if (vp->awake) {
+    futex_post(&vp->go.word); /* it does not sleep: that is no system call */
   } else {
     dispatch_ready_locked(vp);
   }
@@ -340,7 +340,7 @@ void run_queue_wake_one_locked(struct run_queue_waiting *w, struct vp *vp) {
 }
 
 void run_queue_wake_soon_locked(struct run_queue_waiting *w, struct vp *vp) {
-  if (vp->shared) {
+  if (vp->shared || vp->awake) {
     run_queue_wake_one_locked(w, vp);
   } else if (run_queue_waiter_take_locked(w, vp)) {
     dispatch_due_locked(vp);

@@ -63,6 +63,7 @@ struct vp {
   bool queued;             /* among those that may be started */
   int slot;                /* which of the k tokens it holds */
   struct run_queue_go go;
+  bool awake; /* it waits, but has its slot: see run_queue_wait_locked */
   unsigned linger_rest; /* waits until it stays awake again for a moment */
   unsigned linger_last;
   struct run_queue_waiting *leaves; /* where it waits in a call that it would

@@ -1,12 +1,14 @@
 #include "mpi/p2p/p2p_remote.h"
 
 #include "base/need.h"
+#include "context/residency/residency.h"
 #include "mpi/p2p/early.h"
 #include "mpi/p2p/receive.h"
 #include "mpi/p2p/unbound.h"
 #include "mpi/transfer/transfer.h"
 #include "net/jobs.h"
 #include "os/native.h"
+#include "vp/dispatch.h"
 
 #include <string.h>
 
@@ -127,11 +129,26 @@ void p2p_remote_announce(struct outgoing_send *s) {
           &offer, offers ? sizeof(offer) : 0);
 }
 
+/* Is a message that could be copied better read by the receiver? That is one
+   copy instead of four, but keeps the sender waiting: not where others would
+   go on in its place, or its context would leave. */
+static bool is_read(const struct outgoing *o) {
+  enum { READ_LEAST = 12 << 10 };
+  return o->bytes >= READ_LEAST && neighbour(process_of(o)) &&
+         !am_is_short(process_of(o), sizeof(struct wire) + o->bytes) &&
+         o->span.layout->dense && o->mode != SEND_BUFFERED &&
+         dispatch_none_ready() && !contexts_crowded();
+}
+
+static bool is_eager(const struct outgoing *o) {
+  return o->bytes <= letter_eager_limit() && !is_read(o);
+}
+
 bool p2p_remote_send_now(const struct outgoing *o) {
   if (o->mode == SEND_SYNCHRONOUS) {
     return false;
   }
-  if (o->bytes <= letter_eager_limit()) {
+  if (is_eager(o)) {
     send_eager(o, NULL);
     return true;
   }
@@ -139,7 +156,7 @@ bool p2p_remote_send_now(const struct outgoing *o) {
 }
 
 void p2p_remote_send_later(struct outgoing_send *s) {
-  if (s->out.bytes <= letter_eager_limit()) {
+  if (is_eager(&s->out)) {
     send_eager(&s->out, s);
   } else {
     p2p_remote_announce(s);
@@ -291,18 +308,68 @@ hand_over_locked(uint64_t key, const struct wire *w, struct letter *l) {
   return r;
 }
 
-static void on_eager(int process, uint64_t key, const struct wire *w,
-                     const char *data) {
-  struct letter *l = address(letter_copy(data, w->bytes), process, w);
-  const struct letter noted = *l;
+/* A posted receive, if there is one. With the lock. */
+static struct endpoint_receive *find_posted_locked(uint64_t key,
+                                                   const struct wire *w) {
+  struct endpoint *const e = endpoint_for_locked(key, w);
+  return e ? endpoint_match_locked(e, w->channel, w->source, w->tag) : NULL;
+}
+
+/* A few bytes, which the receive keeps until its VP looks. */
+static bool give_tiny_locked(struct endpoint_receive *r, const struct wire *w,
+                             const char *data) {
+  if (w->bytes > TINY || !endpoint_takes_tiny(r)) {
+    return false;
+  }
+  endpoint_result(r, w->source, w->tag, w->bytes);
+  memcpy(r->tiny, data, w->bytes);
+  r->has_tiny = true;
+  request_done_locked(&r->request);
+  return true;
+}
+
+/* To where it belongs, if that is in memory: else it is a letter, for a few
+   bytes are not worth a request of the disk. */
+static void give_posted(int process, struct endpoint_receive *r,
+                        const struct wire *w, const char *data) {
+  struct context *const context = r->request.vp->context;
+  if (context_in_memory(context, r->span.base)) {
+    endpoint_result(r, w->source, w->tag, w->bytes);
+    transfer_write(context, &r->span, 0, data, (size_t)r->request.result.bytes);
+    done(&r->request);
+  } else {
+    struct letter *const l = address(letter_copy(data, w->bytes), process, w);
+    run_queue_lock();
+    endpoint_give_locked(r, l);
+    run_queue_unlock();
+  }
+}
+
+/* Nobody waits for it yet, unless that has changed meanwhile: true then. */
+static bool keep_or_give(int process, uint64_t key, const struct wire *w,
+                         const char *data) {
+  struct letter *const l = address(letter_copy(data, w->bytes), process, w);
   run_queue_lock();
-  struct endpoint_receive *r = hand_over_locked(key, w, l);
+  struct endpoint_receive *const r = hand_over_locked(key, w, l);
   if (r) {
     endpoint_give_locked(r, l);
   }
   run_queue_unlock();
-  if (r) {
-    p2p_remote_acknowledge(&noted);
+  return r;
+}
+
+static void on_eager(int process, uint64_t key, const struct wire *w,
+                     const char *data) {
+  run_queue_lock();
+  struct endpoint_receive *const r = find_posted_locked(key, w);
+  const bool tiny = r && give_tiny_locked(r, w, data);
+  run_queue_unlock();
+  if (r && !tiny) {
+    give_posted(process, r, w, data);
+  }
+  if ((r || keep_or_give(process, key, w, data)) && w->synchronous) {
+    const struct wire answer = {.what = RECEIVED, .send = w->send};
+    tell(process, 0, &answer);
   }
   taken(process, sizeof(*w) + w->bytes);
 }

@@ -26,6 +26,10 @@ void __wrap_wakeup_ring(int process);
 uint32_t __wrap_wakeup_sleeps(void);
 void __wrap_wakeup_wait(uint32_t heard, int64_t ns);
 void __wrap_wakeup_wakes(void);
+void __wrap_wakeup_call(void);
+uint32_t __wrap_wakeup_rests(void);
+void __wrap_lanes_create(MPI_Comm comm);
+void __wrap_lanes_destroy(void);
 int __real_thread_start(pthread_t *thread, void *run(void *), void *arg,
                         const struct thread_options *options);
 int __wrap_thread_start(pthread_t *thread, void *run(void *), void *arg,
@@ -69,6 +73,20 @@ void __wrap_wakeup_wait(uint32_t heard, int64_t ns) {
 }
 
 void __wrap_wakeup_wakes(void) {
+}
+
+void __wrap_wakeup_call(void) {
+}
+
+uint32_t __wrap_wakeup_rests(void) {
+  return 0;
+}
+
+void __wrap_lanes_create(MPI_Comm comm) {
+  (void)comm;
+}
+
+void __wrap_lanes_destroy(void) {
 }
 
 /* A thread needs memory, too. */

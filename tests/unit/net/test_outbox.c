@@ -12,12 +12,19 @@
 
 #include "check_main.h"
 #include "mpi_below/real.h"
+#include "net/lanes.h"
 #include "net/wakeup.h"
 
 int __wrap_net_size(void);
 int __wrap_net_rank(void);
 void __wrap_net_check(int code);
 void __wrap_wakeup_ring(int process);
+bool __wrap_lanes_lead_to(int process);
+bool __wrap_lanes_take(size_t n);
+bool __wrap_lanes_send(int process, const struct lane_wire *w,
+                       const void *header, size_t header_n, const void *data,
+                       size_t n);
+bool __wrap_lanes_mark(int process);
 
 enum { FLYING = 8, TRUSTED = 16, MOST = 4096, PROCESSES = 3 };
 
@@ -47,6 +54,42 @@ void __wrap_wakeup_ring(int process) {
   pthread_mutex_lock(&lock);
   rings[process]++;
   pthread_mutex_unlock(&lock);
+}
+
+/* A lane to process 1, or none. What was put there: keys, MARK for what goes by
+   the MPI. */
+enum { SHORT = 100, MARK = -1 };
+static bool has_lane;
+static int lane[MOST], in_lane, lane_room;
+
+bool __wrap_lanes_lead_to(int process) {
+  return has_lane && process == 1;
+}
+
+bool __wrap_lanes_take(size_t n) {
+  return n <= SHORT;
+}
+
+static bool put(int what) {
+  const bool room = in_lane < lane_room;
+  if (room) {
+    lane[in_lane++] = what;
+  }
+  return room;
+}
+
+bool __wrap_lanes_send(int process, const struct lane_wire *w,
+                       const void *header, size_t header_n, const void *data,
+                       size_t n) {
+  (void)header, (void)data;
+  ck_assert_int_eq(process, 1);
+  ck_assert_uint_eq(header_n + n, w->n);
+  return put((int)w->key);
+}
+
+bool __wrap_lanes_mark(int process) {
+  ck_assert_int_eq(process, 1);
+  return put(MARK);
 }
 
 static int send_it(const void *data, int n, int process, bool checked,
@@ -125,6 +168,9 @@ static void set_up(void) {
   real.Testsome = test_some;
   n_sent = 0;
   small_are_done = false;
+  has_lane = false;
+  in_lane = 0;
+  lane_room = MOST;
   memset(rings, 0, sizeof(rings));
   outbox_create(MPI_COMM_NULL);
 }
@@ -241,6 +287,88 @@ START_TEST(they_are_counted) {
 }
 END_TEST
 
+/* --- lanes --- */
+
+static void send_large(uint64_t key) {
+  static char large[SHORT + 1];
+  outbox_send(1, AM_P2P, key, "", 0, large, sizeof(large));
+}
+
+START_TEST(what_is_short_goes_by_the_lane) {
+  has_lane = true;
+  send_key(1, 0);
+  ck_assert(!outbox_post(1, AM_P2P, 1, "", 0, NULL, 0));
+  send_key(2, 0);
+  ck_assert_int_eq(in_lane, 2);
+  ck_assert_int_eq(lane[1], 1);
+  ck_assert_int_eq(rings[1], 2);
+  ck_assert_int_eq(n_sent, 1);
+  ck_assert_int_eq(sent[0].process, 2);
+}
+END_TEST
+
+/* The mark is there before the message is sent. */
+START_TEST(the_others_leave_a_mark) {
+  has_lane = true;
+  small_are_done = true;
+  send_key(1, 0);
+  send_large(1);
+  send_key(1, 2);
+  send_large(3);
+  const int want[] = {0, MARK, 2, MARK};
+  ck_assert_int_eq(in_lane, 4);
+  ck_assert_mem_eq(lane, want, sizeof(want));
+  ck_assert_int_eq(n_sent, 2);
+}
+END_TEST
+
+/* Where large ones wait for their turn, short ones stay behind them. */
+START_TEST(nothing_overtakes_what_waits) {
+  has_lane = true;
+  for (int i = 0; i < FLYING + 2; i++) {
+    send_large(i);
+  }
+  send_key(1, 100);
+  ck_assert(outbox_post(1, AM_P2P, 101, "", 0, NULL, 0));
+  ck_assert_int_eq(in_lane, FLYING);
+  all_done();
+  ck_assert(outbox_reap());
+  ck_assert_int_eq(n_sent, FLYING + 2);
+  ck_assert_int_eq(in_lane, FLYING + 4);
+  ck_assert_int_eq(lane[FLYING + 1], MARK);
+  ck_assert_int_eq(lane[FLYING + 2], 100);
+  ck_assert_int_eq(lane[FLYING + 3], 101);
+  send_key(1, 102);
+  ck_assert_int_eq(lane[FLYING + 4], 102);
+}
+END_TEST
+
+START_TEST(a_full_lane_is_tried_again) {
+  has_lane = true;
+  lane_room = 3;
+  for (int i = 0; i < 5; i++) {
+    send_key(1, i);
+  }
+  send_large(5);
+  ck_assert_int_eq(in_lane, 3);
+  ck_assert(outbox_busy());
+  outbox_reap();
+  ck_assert_int_eq(in_lane, 3);
+  lane_room = 5;
+  outbox_reap();
+  ck_assert_int_eq(in_lane, 5);
+  ck_assert_int_eq(n_sent, 0); /* there was no mark */
+  ck_assert(outbox_busy());
+  lane_room = 10;
+  outbox_reap();
+  send_key(1, 6);
+  const int want[] = {0, 1, 2, 3, 4, MARK, 6};
+  ck_assert_int_eq(in_lane, 7);
+  ck_assert_mem_eq(lane, want, sizeof(want));
+  ck_assert_int_eq(n_sent, 1);
+}
+END_TEST
+
 /* --- threads --- */
 
 static int parts_left;
@@ -312,6 +440,10 @@ int main(void) {
       some_must_arrive,
       what_is_posted_is_sent_later,
       they_are_counted,
+      what_is_short_goes_by_the_lane,
+      the_others_leave_a_mark,
+      nothing_overtakes_what_waits,
+      a_full_lane_is_tried_again,
       a_stream_is_sent_in_parts,
       who_sends_much_waits,
       NULL,

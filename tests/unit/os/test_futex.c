@@ -59,6 +59,17 @@ START_TEST(a_glance_does_not_wait_for_long) {
 }
 END_TEST
 
+START_TEST(what_is_posted_is_taken_once) {
+  static _Atomic uint32_t word_posted;
+  ck_assert(!futex_is_posted(&word_posted));
+  ck_assert(!futex_take(&word_posted));
+  futex_post(&word_posted);
+  ck_assert(futex_is_posted(&word_posted));
+  ck_assert(futex_take(&word_posted));
+  ck_assert(!futex_take(&word_posted));
+}
+END_TEST
+
 START_TEST(a_word_that_has_changed_is_not_waited_for) {
   static uint32_t changed = 7;
   futex_wait(&changed, 6);
@@ -133,6 +144,7 @@ int main(void) {
       another_process_wakes,
       an_event_is_awaited_each_time,
       a_glance_does_not_wait_for_long,
+      what_is_posted_is_taken_once,
       NULL,
   };
   return check_main("futex", tests);

@@ -51,6 +51,13 @@ static void change(struct vp *one, void (*f)(struct vp *)) {
   run_queue_unlock();
 }
 
+static bool wanted_by_none(void) {
+  run_queue_lock();
+  const bool unwanted = dispatch_unwanted_locked();
+  run_queue_unlock();
+  return unwanted;
+}
+
 static void block(struct vp *one) {
   one->waits++;
   dispatch_pass_on_locked(one, VP_BLOCKED);
@@ -74,6 +81,7 @@ START_TEST(slots_go_to_the_first_by_turn) {
   ck_assert_int_eq(vp[0].slot, 0);
   ck_assert_int_eq(vp[1].slot, 1);
   ck_assert(!dispatch_spare()); /* others wait for a slot */
+  ck_assert(!dispatch_none_ready());
   change(&vp[1], block);
   expect("RbRrr");
   ck_assert_int_eq(vp[2].slot, 1); /* which was free */
@@ -90,6 +98,8 @@ START_TEST(a_vp_gets_the_slot_that_it_had) {
   make(3, &policy_id);
   expect("RRddd");
   ck_assert(dispatch_spare());
+  ck_assert(dispatch_none_ready());
+  ck_assert(wanted_by_none());
   change(&vp[0], block);
   change(&vp[1], block);
   ck_assert_int_ne(stuck, 0);
@@ -154,6 +164,7 @@ START_TEST(one_that_asks_in_vain_runs_when_nobody_else_is_ready) {
   ck_assert(dispatch_in_the_way_locked());
   run_queue_unlock();
   change(&vp[0], ask_in_vain);
+  ck_assert(!wanted_by_none());
   ck_assert(dispatch_is_paused_locked(&vp[0]));
   expect("bRRdd");
   change(&vp[2], dispatch_end_locked);

@@ -22,6 +22,7 @@
 #include "context/calls/create.h"
 #include "vp/dispatch.h"
 #include "vp/helpers.h"
+#include "vp/linger.h"
 
 enum { MOST = 1024 };
 
@@ -546,6 +547,88 @@ START_TEST(threads_of_a_vp_take_turns) {
 }
 END_TEST
 
+/* --- waiting awake --- */
+
+/* What the other one of two waits for, who looks until it comes. */
+static struct run_queue_waiting awaited;
+static bool come, soon;
+static atomic_int looks, slept;
+
+/* The other process's message: it wakes the VP in one of two ways. */
+static bool look_for_one(void) {
+  if (++looks == 10) {
+    run_queue_lock();
+    come = true;
+    (soon ? run_queue_wake_soon_locked : run_queue_wake_one_locked)(&awaited,
+                                                                    &vp[0]);
+    run_queue_unlock();
+  }
+  return looks == 10;
+}
+
+static void note_sleep(void) {
+  slept++;
+}
+
+static void wait_awake(struct vp *self) {
+  run_queue_lock();
+  while (!come) {
+    wait_in(self, &awaited, "a message");
+    ck_assert_int_eq(self->state, VP_RUNNING);
+    ck_assert_int_eq(self->go.word, 0);
+  }
+  run_queue_unlock();
+}
+
+static void look_by(bool woken_soon) {
+  static const struct linger_user user = {look_for_one, note_sleep};
+  soon = woken_soon;
+  come = false;
+  looks = slept = 0;
+  awaited = (struct run_queue_waiting){0};
+  linger_for(&user);
+}
+
+/* It keeps its slot: nobody else wants it, and nothing is counted as a wait. */
+START_TEST(who_is_awake_gets_the_message_itself) {
+  look_by(_i);
+  make(1, 1);
+  run(wait_awake);
+  linger_for(NULL);
+  ck_assert_int_eq(looks, 10);
+  ck_assert_int_eq(slept, 0);
+  ck_assert_uint_eq(vp[0].waits, 0);
+}
+END_TEST
+
+static void wait_or_wake(struct vp *self) {
+  if (self->rank == 0) {
+    wait_awake(self);
+    return;
+  }
+  run_queue_lock();
+  come = true;
+  run_queue_wake_locked(&awaited);
+  run_queue_unlock();
+}
+
+static bool find_nothing(void) {
+  looks++;
+  return false;
+}
+
+/* The other VP wants the slot. */
+START_TEST(who_is_awake_makes_way) {
+  static const struct linger_user user = {find_nothing, note_sleep};
+  look_by(false);
+  linger_for(&user);
+  make(2, 1);
+  run(wait_or_wake);
+  linger_for(NULL);
+  ck_assert_uint_eq(vp[0].waits, 1);
+}
+END_TEST
+
 int main(void) {
   Suite *const s = suite_create("sched");
   TCase *const t = tcase_create("all");
@@ -561,6 +644,8 @@ int main(void) {
   tcase_add_test(t, a_deadlock_is_told);
   tcase_add_test(t, threads_of_a_vp_take_turns);
   tcase_add_loop_test(t, many_vps, 0, 4);
+  tcase_add_loop_test(t, who_is_awake_gets_the_message_itself, 0, 2);
+  tcase_add_test(t, who_is_awake_makes_way);
   tcase_add_test(t, what_is_in_memory_runs_first);
   tcase_add_test(t, swaps_in_vain_are_counted);
   tcase_add_loop_test(t, by_number_nearly_all_are_read, 0, 2);
