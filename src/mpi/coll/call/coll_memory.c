@@ -9,8 +9,9 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 
-/* Shorter ones stay with malloc anyway. */
-enum { LEAST = 64 << 10, SLOTS = 32, PART = 4 };
+/* Shorter ones stay with malloc anyway; of these it would give the pages back
+   each time where a few are at the end of what it has. */
+enum { LEAST = 16 << 10, SLOTS = 32, PART = 4 };
 
 /* Before the memory itself. */
 struct block {
@@ -19,6 +20,7 @@ struct block {
 
 static struct {
   _Atomic(struct block *) slot[SLOTS];
+  atomic_size_t size[SLOTS]; /* of what was there last: to look costs more */
   atomic_size_t bytes;
 } kept;
 
@@ -40,27 +42,37 @@ static bool count_in(size_t size) {
 }
 
 static void keep(struct block *b) {
-  if (b->size >= LEAST && count_in(b->size)) {
+  const size_t size = b->size;
+  if (size >= LEAST && count_in(size)) {
     for (int i = 0; i < SLOTS; i++) {
       struct block *none = NULL;
-      if (atomic_compare_exchange_strong(&kept.slot[i], &none, b)) {
+      if (!atomic_load_explicit(&kept.slot[i], memory_order_relaxed) &&
+          atomic_compare_exchange_strong(&kept.slot[i], &none, b)) {
+        atomic_store_explicit(&kept.size[i], size, memory_order_relaxed);
         return;
       }
     }
-    count_out(b->size);
+    count_out(size);
   }
   native_free(b);
+}
+
+static bool fits(size_t size, size_t n) {
+  return size >= n && size / 2 <= n;
 }
 
 /* One that is neither too short nor twice as long, or NULL. */
 static struct block *find(size_t n) {
   for (int i = 0; n >= LEAST && i < SLOTS; i++) {
-    struct block *const b = atomic_exchange(&kept.slot[i], NULL);
+    struct block *const b =
+        fits(atomic_load_explicit(&kept.size[i], memory_order_relaxed), n)
+            ? atomic_exchange(&kept.slot[i], NULL)
+            : NULL;
     if (!b) {
       continue;
     }
     count_out(b->size);
-    if (b->size >= n && b->size / 2 <= n) {
+    if (fits(b->size, n)) {
       return b;
     }
     keep(b);

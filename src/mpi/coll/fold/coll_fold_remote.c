@@ -61,6 +61,20 @@ static int leader_process(const struct coll_fold_chunk *c) {
              : team->procs[c->number % (uint32_t)team->nprocs];
 }
 
+/* Do all processes combine the chunk, each by itself and in the same order? To
+   get the result from one of them takes two messages, one after the other. */
+static bool all_lead(const struct coll_fold_chunk *c) {
+  enum { FEW = 4, SHORT = 2 << 10 };
+  const struct team *team = c->coll->team;
+  return c->model->fold.kind == FOLD_ALLREDUCE && team->nprocs <= FEW &&
+         !coll_fold_has_groups(team) &&
+         packed_size(c) * (size_t)team->size <= SHORT;
+}
+
+static bool leads(const struct coll_fold_chunk *c) {
+  return all_lead(c) || leader_process(c) == net_rank();
+}
+
 /* Is the result of any use to the process? It is told when there is one in any
    case, so that none is far ahead of the others. */
 static bool wants(const struct coll_fold_chunk *c, int process) {
@@ -199,7 +213,9 @@ static void lead_chunk(struct coll_fold_chunk *c) {
     c->own = coll_memory_take(packed_size(c), "reduction");
     pack(c, &c->sum, c->own);
   }
-  tell_all(c, runs, n, scan ? NULL : result ? result : c->own);
+  if (!all_lead(c)) {
+    tell_all(c, runs, n, scan ? NULL : result ? result : c->own);
+  }
   if (result) {
     unpack(c, &c->sum, result);
     c->own = NULL;
@@ -242,15 +258,26 @@ static bool give_run(struct coll_fold_chunk *c) {
   return true;
 }
 
+/* What this process gives goes to those that combine it. */
+static void send_runs(const struct coll_fold_chunk *c, size_t n) {
+  const struct team *team = c->coll->team;
+  for (int i = 0; i < team->nprocs; i++) {
+    const int process = team->procs[i];
+    if (process != net_rank() &&
+        (all_lead(c) || process == leader_process(c))) {
+      mailbox_send(process, key_of(c, 0), c->own, n);
+    }
+  }
+}
+
 static void give(struct coll_fold_chunk *c) {
-  const bool leads = leader_process(c) == net_rank();
   size_t n;
-  if (!leads && give_run(c)) {
+  if (!leads(c) && give_run(c)) {
     return;
   }
   c->own = local_runs(c, &n);
-  if (!leads) {
-    mailbox_send(leader_process(c), key_of(c, 0), c->own, n);
+  send_runs(c, n);
+  if (!leads(c)) {
     coll_memory_give(c->own);
     c->own = NULL;
   }
@@ -277,13 +304,13 @@ void coll_fold_give(struct coll_fold_chunk *c, int n) {
 
 void coll_fold_given(struct coll_fold_chunk *c, int n) {
   for (int i = 0; i < n; i++) {
-    if (leader_process(&c[i]) == net_rank()) {
+    if (leads(&c[i])) {
       lead_chunk(&c[i]);
       finish(&c[i]);
     }
   }
   for (int i = 0; i < n; i++) {
-    if (leader_process(&c[i]) != net_rank()) {
+    if (!leads(&c[i])) {
       size_t bytes;
       c[i].own = take(&c[i], leader_process(&c[i]), 1, &bytes);
       finish(&c[i]);
