@@ -45,6 +45,7 @@ static struct {
   atomic_bool ending;
   _Atomic uint64_t handled;
   _Atomic uint64_t retries, retried; /* asked for, and done */
+  atomic_bool resting;               /* the receiver, until a VP calls it */
   atomic_bool attended; /* a VP has looked since the receiver did */
   uint64_t active; /* when that found a message last, or the network started */
 
@@ -237,13 +238,18 @@ static bool look_for_vp(void) {
   self = (struct self){.inside = vp.inside};
   const bool any = look(&busy);
   self = vp;
+  if (net_jobs_started() != net_jobs_done()) {
+    sched_yield(); /* it may wait for what these do */
+  }
   return any;
 }
 
-/* The receiver is to look again. */
+/* The receiver is to look again, if it does not. */
 static void vp_sleeps(void) {
   atomic_store(&am.attended, false);
-  wakeup_call();
+  if (atomic_load(&am.resting)) {
+    wakeup_call();
+  }
 }
 
 static const struct linger_user for_vps = {look_for_vp, vp_sleeps};
@@ -270,9 +276,11 @@ static void back_off(void) {
 /* VPs look, who are faster: a thread that is woken takes their core. */
 static void stand_back(void) {
   const uint32_t heard = wakeup_rests();
+  atomic_store(&am.resting, true);
   if (atomic_exchange(&am.attended, false) && !am.ending) {
     wakeup_wait(heard, ATTENDED);
   }
+  atomic_store(&am.resting, false);
 }
 
 static void *receiver(void *arg) {

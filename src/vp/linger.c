@@ -4,6 +4,7 @@
 #include "context/residency/residency.h"
 #include "os/bits.h"
 #include "os/clock.h"
+#include "os/cycle.h"
 #include "os/futex.h"
 #include "vp/dispatch.h"
 
@@ -36,8 +37,12 @@ static void learn(struct vp *vp, bool in_vain) {
 }
 
 void linger(struct vp *vp) {
-  if (others || contexts_crowded() ||
-      dispatch_running() + lingering >= vps.plan.k || rests(vp)) {
+  if (others) {
+    others->sleeps();
+    return;
+  }
+  if (contexts_crowded() || dispatch_running() + lingering >= vps.plan.k ||
+      rests(vp)) {
     return;
   }
   atomic_fetch_add(&lingering, 1);
@@ -64,7 +69,10 @@ static bool look_in_vain(const struct vp *vp) {
     if (others->look()) {
       vain = 0;
       until = 0;
-    } else if (vain >= HARD && vain % BETWEEN == 0) {
+      continue;
+    }
+    cycle_pause();
+    if (vain >= HARD && vain % BETWEEN == 0) {
       const uint64_t now = clock_ns();
       until = until ? until : now + LOOKING_NS;
       if (now > until) {
@@ -77,9 +85,5 @@ static bool look_in_vain(const struct vp *vp) {
 }
 
 void linger_look(struct vp *vp) {
-  const bool in_vain = look_in_vain(vp);
-  learn(vp, in_vain);
-  if (in_vain) {
-    others->sleeps();
-  }
+  learn(vp, look_in_vain(vp));
 }

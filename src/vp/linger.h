@@ -14,13 +14,15 @@ struct linger_user {
   /* Looks once for what others have sent, and handles it: was there any? By any
      number of threads at once; holds no lock. */
   bool (*look)(void);
-  /* The VP sleeps: nobody looks any more unless another one does. */
+  /* The VP is about to sleep: nobody looks any more unless another one does.
+     Cheap if none has looked lately. */
   void (*sleeps)(void);
 };
 void linger_for(const struct linger_user *user);
 
-/* In one process: the VP waits, and has given its slot away. Returns when it
-   may go on, or has been awake in vain, if fewer run than may. */
+/* The VP waits, and has given its slot away. In one process it returns when it
+   may go on, or has been awake in vain, if fewer run than may; in several at
+   once. */
 void linger(struct vp *vp);
 
 /* In several: the VP waits, but keeps its slot. With the scheduler's lock: is

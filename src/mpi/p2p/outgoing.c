@@ -168,6 +168,11 @@ static bool send_there(const struct outgoing *o) {
   return o->mode == SEND_BUFFERED;
 }
 
+bool outgoing_is_announced(const struct outgoing_send *s) {
+  return s && s->out.peer != MPI_PROC_NULL && target_index(&s->out) < 0 &&
+         s->out.bytes > letter_eager_limit();
+}
+
 bool outgoing_now(const struct outgoing *o) {
   return o->peer == MPI_PROC_NULL ||
          (target_index(o) >= 0 ? send_here(o) : send_there(o));

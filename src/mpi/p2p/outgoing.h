@@ -41,6 +41,8 @@ struct outgoing outgoing_make(struct comm *comm, enum p2p_channel channel,
 /* Sends a message that needs nobody's help: true if its buffer can be used
    again and nothing is left to do. */
 bool outgoing_now(const struct outgoing *o);
+/* Does only an announcement go to another process at first? NULL: no. */
+bool outgoing_is_announced(const struct outgoing_send *s);
 /* A send that is not begun; it holds the layout if the type may be freed. NULL
    if memory is short. */
 struct outgoing_send *outgoing_new(const struct outgoing *o, MPI_Datatype type,

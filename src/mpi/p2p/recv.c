@@ -132,6 +132,9 @@ static int check_exchange(const struct exchange *x, MPI_Comm comm) {
   return code;
 }
 
+/* A message that is awaited is copied once. But a large one from another
+   process may be read at once, which takes a while: what is sent there goes
+   first, so that both are read at the same time. */
 static struct both exchange_new(const struct exchange *x, struct comm *comm,
                                 const char *function) {
   struct request *receive =
@@ -139,7 +142,9 @@ static struct both exchange_new(const struct exchange *x, struct comm *comm,
                                     x->in_type, x->from, x->in_tag, function);
   struct request *send = send_new(comm, SEND_STANDARD, x->out, x->n_out,
                                   x->out_type, x->to, x->out_tag, function);
-  return (struct both){receive, send, send, receive};
+  return outgoing_is_announced((const struct outgoing_send *)send)
+             ? (struct both){send, receive, send, receive}
+             : (struct both){receive, send, send, receive};
 }
 
 int pems_Sendrecv(const void *out, MPI_Count n_out, MPI_Datatype out_type,
