@@ -15,7 +15,6 @@
 #include "net/wakeup.h"
 #include "os/clock.h"
 #include "os/native.h"
-#include "os/spin.h"
 #include "vp/linger.h"
 #include "vp/run_queue.h"
 
@@ -49,7 +48,9 @@ static struct {
   atomic_bool attended; /* a VP has looked since the receiver did */
   uint64_t active; /* when that found a message last, or the network started */
 
-  struct spin receiving; /* for what follows, and to call handlers */
+  /* A thread looks, and may change what follows and call handlers: others do
+     not wait for it. */
+  atomic_bool receiving;
   MPI_Request receive[SLOTS];
   char *slots;
   int head;   /* the receive that was posted first */
@@ -216,11 +217,13 @@ static bool look_now(void) {
 
 /* By one thread at a time; false if another one does. */
 static bool look(bool *busy) {
-  const bool mine = task_spin_try(&am.receiving);
+  const bool mine =
+      !atomic_load_explicit(&am.receiving, memory_order_relaxed) &&
+      !atomic_exchange(&am.receiving, true);
   bool any = false;
   if (mine) {
     any = look_now();
-    task_spin_unlock(&am.receiving);
+    atomic_store(&am.receiving, false);
   }
   *busy = !mine;
   return any;
