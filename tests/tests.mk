@@ -351,6 +351,7 @@ tests_unit_interpose_test_malloc_shortage_LDFLAGS = \
   -Wl,--wrap=context_realloc,--wrap=context_free
 tests_unit_interpose_test_thread_shortage_LDFLAGS = $(WRAP_MEMORY)
 tests_unit_vp_test_helpers_shortage_LDFLAGS = $(WRAP_MEMORY)
+tests_unit_vp_test_helpers_LDFLAGS = -Wl,--wrap=thread_tells
 tests_unit_report_test_report_shortage_LDFLAGS = $(WRAP_MEMORY)
 tests_unit_em_pqueue_test_pqueue_shortage_LDFLAGS = $(WRAP_MEMORY)
 tests_unit_disk_test_extents_LDFLAGS = $(WRAP_MEMORY)

@@ -11,6 +11,7 @@
 #include <link.h>
 #include <linux/futex.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -30,7 +31,19 @@ struct helpers {
   int n, room;
   int starting; /* that have not begun yet */
   pid_t waiting;
+  atomic_int telling; /* threads of the program that wait for the lock or have
+                         it: they may be shown asleep, and go on at once */
 };
+
+static void tell_begins(struct helpers *h) {
+  atomic_fetch_add(&h->telling, 1);
+  lock_take(&h->lock);
+}
+
+static void tell_ends(struct helpers *h) {
+  lock_give(&h->lock);
+  atomic_fetch_sub(&h->telling, 1);
+}
 
 /* Once the main thread is there, only those that begin come, for whom
    helpers_starting has made room. */
@@ -88,18 +101,18 @@ bool helpers_starting(struct vp *vp) {
   if (!h) {
     return false;
   }
-  lock_take(&h->lock);
+  tell_begins(h);
   forget_gone_locked(h);
   const bool room = reserve_locked(h, h->n + h->starting + 1);
   h->starting += room;
-  lock_give(&h->lock);
+  tell_ends(h);
   return room;
 }
 
 void helpers_not_started(struct vp *vp) {
-  lock_take(&vp->helpers->lock);
+  tell_begins(vp->helpers);
   vp->helpers->starting--;
-  lock_give(&vp->helpers->lock);
+  tell_ends(vp->helpers);
 }
 
 /* Writable data of libraries whose locks threads of all VPs take: whoever waits
@@ -139,13 +152,13 @@ static void on_end(void *arg) {
     return;
   }
   const pid_t me = gettid();
-  lock_take(&h->lock);
+  tell_begins(h);
   for (int i = 0; i < h->n; i++) {
     if (h->thread[i].id == me) {
       h->thread[i].ending = true;
     }
   }
-  lock_give(&h->lock);
+  tell_ends(h);
 }
 
 static void prepare(void) {
@@ -157,10 +170,10 @@ void helpers_begin(struct vp *vp) {
   static pthread_once_t once = PTHREAD_ONCE_INIT;
   struct helpers *h = vp->helpers;
   pthread_once(&once, prepare);
-  lock_take(&h->lock);
+  tell_begins(h);
   h->starting--;
   h->thread[h->n++] = (struct helper){.id = gettid()};
-  lock_give(&h->lock);
+  tell_ends(h);
   pthread_setspecific(end_key, h);
 }
 
@@ -259,7 +272,7 @@ static bool all_sleep_locked(struct helpers *h, bool still) {
    another that fell asleep before it was looked at. Between two looks none
    ran, nor was one about to: then there was an instant at which all slept, and
    nobody was left to wake them. One that waited for a lock of pems was busy in
-   between. */
+   between, or telling that it ends or starts another. */
 bool helpers_asleep(const struct vp *vp) {
   struct helpers *h = vp->helpers;
   if (!h) {
@@ -268,7 +281,8 @@ bool helpers_asleep(const struct vp *vp) {
   lock_take(&h->lock);
   forget_gone_locked(h);
   const bool asleep = h->starting == 0 && all_sleep_locked(h, false) &&
-                      !atomic_load(&vp->busy) && all_sleep_locked(h, true);
+                      !atomic_load(&vp->busy) && !atomic_load(&h->telling) &&
+                      all_sleep_locked(h, true);
   lock_give(&h->lock);
   return asleep;
 }

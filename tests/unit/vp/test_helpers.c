@@ -8,10 +8,13 @@
 #include <stdatomic.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "check_main.h"
+#include "os/thread.h"
 #include "vp/vp.h"
 
 static struct vp vp;
@@ -175,6 +178,61 @@ START_TEST(test_ring) {
 }
 END_TEST
 
+/* Called when a thread is asked about first, if not NULL. */
+static void (*on_look)(pid_t thread);
+
+bool __real_thread_tells(pid_t thread, const char *file, char *text,
+                         size_t size);
+bool __wrap_thread_tells(pid_t thread, const char *file, char *text,
+                         size_t size) {
+  void (*const look)(pid_t) = on_look;
+  on_look = NULL;
+  if (look) {
+    look(thread);
+  }
+  return __real_thread_tells(thread, file, text, size);
+}
+
+static sem_t may_end;
+
+static void *ender(void *arg) {
+  helpers_begin(&vp);
+  begun++;
+  sem_wait(&may_end);
+  return arg;
+}
+
+/* The call in which the thread sleeps. */
+static void see_asleep(pid_t thread, char *text, size_t size) {
+  do {
+    usleep(1000);
+    ck_assert(__real_thread_tells(thread, "syscall", text, size));
+  } while (strtol(text, NULL, 10) != SYS_futex);
+}
+
+/* Lets the thread end, and waits until it is asleep elsewhere than before: it
+   wants to tell that. */
+static void let_end(pid_t thread) {
+  char before[256], now[256];
+  see_asleep(thread, before, sizeof(before));
+  sem_post(&may_end);
+  do {
+    see_asleep(thread, now, sizeof(now));
+  } while (strcmp(before, now) == 0);
+}
+
+START_TEST(test_who_ends_is_awake) {
+  ck_assert_int_eq(sem_init(&may_end, 0, 0), 0);
+  const pthread_t thread = start(ender);
+  helpers_wait(&vp);
+  on_look = let_end;
+  ck_assert(!helpers_asleep(&vp));
+  ck_assert_ptr_null(on_look);
+  pthread_join(thread, NULL);
+  ck_assert(fall_asleep());
+}
+END_TEST
+
 START_TEST(test_many) {
   enum { N = 30 };
   pthread_t threads[N];
@@ -241,6 +299,7 @@ int main(void) {
   tcase_add_test(tc, test_spinner);
   tcase_add_test(tc, test_napper);
   tcase_add_test(tc, test_ring);
+  tcase_add_test(tc, test_who_ends_is_awake);
   tcase_add_test(tc, test_many);
   tcase_add_test(tc, test_settle);
   tcase_add_test(tc, test_ended);
