@@ -53,8 +53,9 @@ static struct {
   atomic_bool receiving;
   MPI_Request receive[SLOTS];
   char *slots;
-  int head;   /* the receive that was posted first */
-  int posted; /* receives from there on, round the end */
+  int head;    /* the receive that was posted first */
+  int posted;  /* receives from there on, round the end */
+  int in_vain; /* probes of this look */
 } am;
 
 void am_register(enum am_kind kind, am_handler *handler) {
@@ -163,6 +164,7 @@ static bool receive_sent(void) {
   MPI_Status status;
   int done = 0;
   const bool found = launcher.loses_posted && post_probed();
+  am.in_vain += launcher.loses_posted && !found;
   if (am.posted > 0) {
     net_check(real.Test(&am.receive[am.head], &done, &status));
   }
@@ -212,7 +214,12 @@ static bool poll(void) {
    shared memory only if there is none: that one the next probe finds. So a
    probe in vain is not a reason to let others have the core, two are. */
 static bool look_now(void) {
-  return poll() || (launcher.loses_posted && poll());
+  bool any;
+  am.in_vain = 0;
+  do {
+    any = poll();
+  } while (!any && am.in_vain == 1);
+  return any;
 }
 
 /* By one thread at a time; false if another one does. */
