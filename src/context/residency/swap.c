@@ -4,8 +4,6 @@
 
 #include "base/counters.h"
 #include "base/message.h"
-#include "base/need.h"
-#include "context/granule.h"
 #include "context/internal.h"
 #include "context/residency/changes.h"
 #include "context/residency/density.h"
@@ -22,7 +20,6 @@
 #include "os/bits.h"
 #include "os/clock.h"
 #include "os/lock.h"
-#include "os/native.h"
 #include "os/pages.h"
 #include "report/trace.h"
 

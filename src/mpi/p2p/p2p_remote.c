@@ -255,10 +255,14 @@ void p2p_remote_receive(struct endpoint_receive *r, struct letter *l) {
   }
 }
 
+static void tell_received(int process, uint64_t send) {
+  const struct wire w = {.what = RECEIVED, .send = send};
+  tell(process, 0, &w);
+}
+
 void p2p_remote_acknowledge(const struct letter *l) {
   if (l->remote) {
-    const struct wire w = {.what = RECEIVED, .send = l->remote};
-    tell(l->process, 0, &w);
+    tell_received(l->process, l->remote);
   }
 }
 
@@ -368,8 +372,7 @@ static void on_eager(int process, uint64_t key, const struct wire *w,
     give_posted(process, r, w, data);
   }
   if ((r || keep_or_give(process, key, w, data)) && w->synchronous) {
-    const struct wire answer = {.what = RECEIVED, .send = w->send};
-    tell(process, 0, &answer);
+    tell_received(process, w->send);
   }
   taken(process, sizeof(*w) + w->bytes);
 }
