@@ -34,6 +34,7 @@
   X(waits, "calls", "times that ranks have waited in MPI")                     \
   X(swaps_vain, "contexts", "swaps in after which a rank asked or waited on")  \
   X(swaps_brief, "contexts", "swaps in for less than 50 us of a rank's time")  \
+  X(starved, "times", "a context had no room beside those of ranks that ran")  \
   X(supersteps, "calls", "collective calls completed")
 
 struct counters {

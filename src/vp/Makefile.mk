@@ -13,6 +13,8 @@ libpemscore_la_SOURCES += \
   src/vp/helpers.h \
   src/vp/linger.c \
   src/vp/linger.h \
+  src/vp/looks.c \
+  src/vp/looks.h \
   src/vp/pace.c \
   src/vp/pace.h \
   src/vp/patients.c \
@@ -50,6 +52,7 @@ UNIT_TESTS += \
   tests/unit/vp/test_helpers \
   tests/unit/vp/test_helpers_shortage \
   tests/unit/vp/test_linger \
+  tests/unit/vp/test_looks \
   tests/unit/vp/test_pace \
   tests/unit/vp/test_patients \
   tests/unit/vp/test_ready_heap \

@@ -123,9 +123,10 @@ void dispatch_ready_locked(struct vp *vp) {
     trace_woken(vp->index, self.vp ? self.vp->rank : TRACE_ELSEWHERE);
   }
   vp->state = VP_READY;
-  vp->turn = sched.policy->turn(vp->waits, vp->index, sched.n);
+  vp->turn = sched.policy->turn(vp->steps, vp->index, sched.n);
   sched.ready++;
   const bool in = !vp->context || context_want_soon(vp->context, vp->turn);
+  vp->wanted_at = in ? 0 : clock_ns();
   trace_enter(vp->index, in ? TRACE_SLOT : TRACE_SWAP);
   if (in || sched.policy->in_turn) {
     ready_heap_push(&sched.queue, vp);
@@ -160,16 +161,22 @@ static void take_slot_locked(struct vp *vp) {
   sched.slot[i] = sched.slot[--sched.tokens];
 }
 
+static void came_locked(struct vp *vp) {
+  const uint64_t now = vp->wanted_at ? clock_ns() : 0;
+  vp->cost = now - vp->wanted_at;
+  if (vp == sched.guess) {
+    pace_paid(&sched.pace, now);
+    sched.guess = NULL;
+  }
+}
+
 static void start_ready_locked(void) {
   struct vp *vp;
   while (sched.tokens > 0 && (vp = pick_locked())) {
     sched.ready--;
     sched.running++;
     sched.starts++;
-    if (vp == sched.guess) {
-      pace_paid(&sched.pace, clock_ns());
-      sched.guess = NULL;
-    }
+    came_locked(vp);
     take_slot_locked(vp);
     vp->state = VP_RUNNING;
     if (vp->wanting) {
@@ -183,7 +190,13 @@ static void start_ready_locked(void) {
 /* --- those that let others run first --- */
 
 void dispatch_pause_locked(struct vp *vp) {
+  vp->due_at = sched.starts;
   patients_add(&sched.paused, vp);
+}
+
+void dispatch_yield_locked(struct vp *vp) {
+  vp->due_at = sched.starts;
+  patients_add(&sched.due, vp);
 }
 
 bool dispatch_is_paused_locked(const struct vp *vp) {
@@ -212,13 +225,21 @@ void dispatch_due_locked(struct vp *vp) {
   patients_add(&sched.due, vp);
 }
 
-/* One of those that ask in vain, to be tried now; or NULL. */
+/* VPs that wait for a slot, but for a guess whose context is not here yet. */
+static int ready_here_locked(void) {
+  return sched.ready - (sched.guess && !sched.guess->queued);
+}
+
+/* The paused VP to be tried now, or NULL: the first, wherever its context is,
+   where another guess may be made, so that each has its turn; else the first
+   in memory. */
 static struct vp *find_guess_locked(uint64_t now) {
+  const bool any = pace_allows(&sched.pace, now);
   struct vp *vp = sched.paused.first;
-  while (vp && !in_memory(vp)) {
+  while (vp && !any && !in_memory(vp)) {
     vp = vp->next_patient;
   }
-  return vp ? vp : pace_allows(&sched.pace, now) ? sched.paused.first : NULL;
+  return vp;
 }
 
 static void make_guess_locked(struct vp *vp, uint64_t now) {
@@ -230,16 +251,29 @@ static void make_guess_locked(struct vp *vp, uint64_t now) {
   dispatch_ready_locked(vp);
 }
 
-/* Nobody else is ready, or not enough: false if nobody can be made so now. */
+/* Others wait for the memory of a paused VP: it is looked at again soon. */
+static bool is_memory_short_locked(uint64_t now) {
+  enum { SOON = 20 * 1000 * 1000 };
+  if (!contexts_starved()) {
+    return false;
+  }
+  alarm_set(now + SOON);
+  return true;
+}
+
+/* No VP is ready, or too few: false if none can be made so now. */
 static bool try_patient_locked(void) {
   if (sched.due.first) {
     dispatch_ready_locked(sched.due.first);
     return true;
   }
-  if (!sched.paused.first || sched.tokens <= sched.ready) {
+  if (!sched.paused.first || sched.tokens <= ready_here_locked()) {
     return false;
   }
   const uint64_t now = clock_ns();
+  if (is_memory_short_locked(now)) {
+    return false;
+  }
   struct vp *vp = find_guess_locked(now);
   if (vp) {
     make_guess_locked(vp, now);
@@ -249,29 +283,68 @@ static bool try_patient_locked(void) {
   return vp;
 }
 
+/* Have as many VPs been started since as there are? */
+static bool is_overdue_locked(const struct vp *vp) {
+  return sched.starts - vp->due_at >= (uint64_t)sched.n;
+}
+
+/* A VP that was passed over for long is made ready, whoever else is. */
+static bool make_overdue_ready_locked(void) {
+  if (sched.due.first && is_overdue_locked(sched.due.first)) {
+    dispatch_ready_locked(sched.due.first);
+    return true;
+  }
+  if (!sched.paused.first || !is_overdue_locked(sched.paused.first)) {
+    return false;
+  }
+  const uint64_t now = clock_ns();
+  struct vp *const vp = find_guess_locked(now);
+  if (!vp || !is_overdue_locked(vp)) {
+    return false;
+  }
+  make_guess_locked(vp, now);
+  return true;
+}
+
 bool dispatch_in_the_way_locked(void) {
+  if (contexts_starved()) {
+    return true;
+  }
+  const int ready = ready_here_locked();
   return sched.tokens
-             ? sched.ready > sched.tokens
-             : sched.ready || sched.due.first ||
+             ? ready > sched.tokens
+             : ready || sched.due.first ||
                    (sched.paused.first && find_guess_locked(clock_ns()));
+}
+
+/* Does any VP but this one do more than look in vain? Only then are guesses,
+   which take the disk from it, to become rare before each paused VP has had a
+   try. */
+static bool others_work_locked(const struct vp *me) {
+  int i = 0;
+  while (i < sched.n && (sched.vp[i].state != VP_RUNNING ||
+                         &sched.vp[i] == me || sched.vp[i].looks.vain)) {
+    i++;
+  }
+  return i < sched.n || ready_here_locked() || sched.due.first;
 }
 
 void dispatch_judge_locked(struct vp *vp, bool in_vain) {
   if (vp->guessed) {
     vp->guessed = false;
-    pace_result(&sched.pace, in_vain);
+    pace_result(&sched.pace, in_vain,
+                in_vain && !others_work_locked(vp) ? (unsigned)sched.n : 1);
   }
 }
 
-/* One that is due is read ahead while others run; who asks in vain is not. */
+/* A due VP is read ahead while others run; a paused one is not. */
 void dispatch_locked(void) {
   start_ready_locked();
-  while (sched.due.first &&
-         sched.starts - sched.due.first->due_at >= (uint64_t)sched.n) {
-    dispatch_ready_locked(sched.due.first);
+  while (make_overdue_ready_locked()) {
     start_ready_locked();
   }
-  while ((sched.tokens > sched.ready || !sched.ready) && try_patient_locked()) {
+  while ((sched.tokens > ready_here_locked() || !sched.ready) &&
+         try_patient_locked()) {
     start_ready_locked();
   }
   contexts_tell_wanted();
@@ -324,7 +397,7 @@ static void begin_dormant_locked(struct vp *vp) {
 
 static void begin_locked(struct vp *vp) {
   vp->go = (struct run_queue_go){0};
-  vp->waits = 0;
+  vp->waits = vp->steps = 0;
   vp->queued = vp->guessed = false;
   vp->among = NULL;
   if (vp->dormant) {

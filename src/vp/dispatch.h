@@ -56,8 +56,11 @@ bool dispatch_is_due_locked(const struct vp *vp);
    nobody else can run. */
 void dispatch_pause_locked(struct vp *vp);
 bool dispatch_is_paused_locked(const struct vp *vp);
+/* The VP has work, but has had its slot for a time slice: it is due, wherever
+   its context is. */
+void dispatch_yield_locked(struct vp *vp);
 
-/* Does a VP that runs keep another from its slot? */
+/* Does a VP that runs keep another from its slot, or its memory? */
 bool dispatch_in_the_way_locked(void);
 /* What came of bringing in a VP for which nothing had happened. */
 void dispatch_judge_locked(struct vp *vp, bool in_vain);

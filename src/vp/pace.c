@@ -14,7 +14,11 @@ void pace_paid(struct pace *p, uint64_t now) {
   p->next = now + (pause < most ? pause : most);
 }
 
-void pace_result(struct pace *p, bool in_vain) {
-  const unsigned twice = p->factor ? 2 * p->factor : 2;
-  p->factor = !in_vain ? 1 : twice < PACE_MOST ? twice : PACE_MOST;
+void pace_result(struct pace *p, bool in_vain, unsigned round) {
+  p->factor = in_vain && p->factor ? p->factor : 1;
+  p->vain = in_vain ? p->vain + 1 : 0;
+  if (p->vain >= round && in_vain) {
+    p->factor = 2 * p->factor < PACE_MOST ? 2 * p->factor : PACE_MOST;
+    p->vain = 0;
+  }
 }

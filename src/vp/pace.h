@@ -12,6 +12,7 @@ struct pace {
   uint64_t next;   /* when the next one may begin; UINT64_MAX: not before the
                       last one has been paid for */
   unsigned factor; /* pauses are so many times as long as a try takes */
+  unsigned vain;   /* tries in a row in vain since it was doubled */
 };
 
 static inline bool pace_allows(const struct pace *p, uint64_t now) {
@@ -22,8 +23,8 @@ void pace_begin(struct pace *p, uint64_t now);
 /* It has been paid for: the next one may follow after PACE_MOST times as long
    as that took at most, and within a second unless even that took longer. */
 void pace_paid(struct pace *p, uint64_t now);
-/* What came of it. */
-void pace_result(struct pace *p, bool in_vain);
+/* What came of it: after `round` tries in vain the pauses are twice as long. */
+void pace_result(struct pace *p, bool in_vain, unsigned round);
 
 enum { PACE_MOST = 16 };
 

@@ -51,7 +51,7 @@ static void note(const struct vp *vp, struct resume *at) {
   const struct context *const c = vp->context;
   at->begin = (uintptr_t)vp->stack_begin;
   memcpy(&at->leave, &vp->leave, sizeof(at->leave));
-  at->waits = vp->waits;
+  at->waits = vp->steps;
   at->superstep = vp->superstep;
   at->calls = self.calls;
   at->program_break[0] = c->program_break.start;
@@ -206,7 +206,7 @@ _Noreturn void resume_go(struct vp *vp, struct resume *at) {
   struct context *const c = vp->context;
   c->stack.from = c->stack.low ? (char *)at->from : NULL;
   memcpy(&vp->leave, &at->leave, sizeof(vp->leave));
-  vp->waits = at->waits;
+  vp->waits = vp->steps = at->waits;
   vp->superstep = at->superstep;
   vp->initialized = at->initialized;
   vp->thread_level = at->thread_level;

@@ -22,7 +22,7 @@ enum { BRIEF = 50000 };
 /* The context is in memory already; what it needs beyond that is counted. */
 static void go_on(struct vp *vp) {
   binding_thread(vp->index, vp->slot);
-  vp->went_on = contexts_crowded() ? clock_thread_ns() : 0;
+  vp->went_on = contexts_short() ? clock_thread_ns() : 0;
   if (vp->context) {
     context_acquire(vp->context);
   }
@@ -105,6 +105,7 @@ static void note_wait_locked(struct vp *vp, const char *what, bool asks) {
   vp->waits_in = what;
   vp->site = self.site;
   vp->waits++;
+  vp->steps += !asks;
   if (vp->context) {
     note_site(vp->context);
     helpers_wait(vp);
@@ -270,27 +271,61 @@ bool run_queue_give_up_locked(void) {
   return any;
 }
 
-void run_queue_pause_locked(struct vp *vp, const char *what, bool found) {
+/* Is the VP, which is in the way of others, to let them run? Which list is it
+   in, then? A VP with work lets them run when its time slice is over. */
+static bool steps_aside_locked(struct vp *vp, struct looks_time now) {
+  if (!looks_work(&vp->looks)) {
+    dispatch_pause_locked(vp);
+    return true;
+  }
+  if (!looks_slice_over(now, vp->went_on, vp->cost)) {
+    return false;
+  }
+  dispatch_yield_locked(vp);
+  return true;
+}
+
+/* The VP keeps its slot, while others may use the processor. */
+static void stay_locked(void) {
+  run_queue_unlock();
+  sched_yield();
+  run_queue_lock();
+}
+
+static void look_locked(struct vp *vp, const char *what, bool found,
+                        struct looks_time now) {
   struct run_queue_waiter me = {.vp = vp};
-  dispatch_judge_locked(vp, !found);
   if (vp->shared && vp->wanting) {
     run_queue_waiter_want_locked(&me);
     give_way_locked(&me, what, !found);
-    return;
-  }
-  if (!dispatch_in_the_way_locked()) {
-    run_queue_unlock();
-    sched_yield();
-    run_queue_lock();
-    return;
-  }
-  dispatch_pause_locked(vp);
-  if (vp->shared) {
+  } else if (!dispatch_in_the_way_locked() || !steps_aside_locked(vp, now)) {
+    stay_locked();
+  } else if (vp->shared) {
     run_queue_waiter_want_locked(&me);
     give_way_locked(&me, what, !found);
   } else {
     park_locked(vp, what, !found);
   }
+}
+
+/* Processor time is asked for only where not all contexts fit: elsewhere it
+   costs little that a VP which computes between looks waits for others. Of a VP
+   of which several threads call MPI it says nothing. */
+static struct looks_time time_of(const struct vp *vp) {
+  struct looks_time now = {0, 0};
+  if (contexts_short() && !vp->shared) {
+    now = (struct looks_time){clock_thread_ns(), clock_ns()};
+  }
+  return now;
+}
+
+void run_queue_pause_locked(struct vp *vp, const char *what, int asked,
+                            bool found) {
+  const struct looks_time now = time_of(vp);
+  looks_begin(&vp->looks, asked, now);
+  dispatch_judge_locked(vp, !found && !looks_work(&vp->looks));
+  look_locked(vp, what, found, now);
+  looks_end(&vp->looks, time_of(vp));
 }
 
 void run_queue_unpause_locked(struct vp *vp) {

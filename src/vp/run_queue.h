@@ -41,13 +41,17 @@ void run_queue_wake_one_locked(struct run_queue_waiting *w, struct vp *vp);
 void run_queue_wake_soon_locked(struct run_queue_waiting *w, struct vp *vp);
 
 /* Called with the lock held by a running VP that asks again and again for
-   something that has not happened: lets others run. It goes on when
-   run_queue_unpause is called for it, or when a slot is free and nobody is
-   ready: at once where it is the only one, or its context is in memory; but
-   what is on disk is brought in on such a guess with growing pauses (vp/pace.h)
-   only. `found`: it has found something since the last time. Returns with the
+   something that has not happened, `asked` things since the last call: lets
+   others run. It goes on when run_queue_unpause is called for it, or when a
+   slot is free and no VP is ready: at once where it is the only one, or its
+   context is in memory; or when as many VPs have been started since as there
+   are. Contexts on disk are brought in on such a guess with growing pauses only
+   (vp/pace.h), each in its turn. A VP that has computed since it asked last
+   (vp/looks.h) goes on until its time slice is over, and then when others have
+   run. `found`: it has found something since the last time. Returns with the
    lock held. */
-void run_queue_pause_locked(struct vp *vp, const char *what, bool found);
+void run_queue_pause_locked(struct vp *vp, const char *what, int asked,
+                            bool found);
 /* Called with the lock held: something has happened that the VP may have asked
    for. No effect if it is not paused. It is patient if its context is on disk:
    it may have asked for more than that. */

@@ -6,6 +6,7 @@
 #include "context/context.h"
 #include "context/residency/lazy.h"
 #include "context/stack_part.h"
+#include "vp/looks.h"
 #include "vp/run_queue_lock.h"
 #include "vp/stack_growth.h"
 
@@ -51,15 +52,19 @@ struct vp {
   enum vp_state state;
   struct vp *next_patient; /* in a list of those that let others run first */
   struct patients *among;  /* which it is in, or NULL */
-  uint64_t due_at;         /* starts of VPs before something came for it */
+  uint64_t due_at;         /* starts of VPs before it was put there */
   bool guessed;            /* it was brought in although nothing had */
   const char *waits_in;    /* what it waits for, for messages */
   void *site;              /* and where its program called that */
-  uint64_t waits;          /* how often it has waited: its superstep */
+  uint64_t waits;          /* how often it has waited, */
+  uint64_t steps;          /* not counting looks in vain: its superstep */
   uint64_t waited_call;    /* self.calls when it waited last, */
   bool asked;              /* asking in vain */
   uint64_t went_on;        /* CPU time of its thread then, or 0: all fits */
   uint64_t turn;           /* who runs first of those that are ready */
+  uint64_t wanted_at;      /* when it became ready, if it was on disk then */
+  uint64_t cost;           /* ns from there to its start, or 0 */
+  struct looks looks;      /* what it computes between looks for messages */
   bool queued;             /* among those that may be started */
   int slot;                /* which of the k tokens it holds */
   struct run_queue_go go;

@@ -1,5 +1,6 @@
 #include "context/residency/ledger.h"
 
+#include "base/counters.h"
 #include "context/internal.h"
 #include "context/residency/frames.h"
 #include "context/store/space.h"
@@ -32,6 +33,9 @@ void ledger_start(void) {
   ledger.used = ledger.untaken = ledger.going = ledger.tick = 0;
   contexts.beside = 0;
   ledger.busy = ledger.growers = ledger.rest = 0;
+  ledger.starved = false;
+  ledger.ran_then = 0;
+  ledger.starved_growers = 0;
   ledger.growing = NULL;
   ledger.out = ledger.idle = 0;
   static pthread_once_t once = PTHREAD_ONCE_INIT;
@@ -93,6 +97,16 @@ uint64_t ledger_with_shared(uint64_t need, uint64_t shared) {
 
 uint64_t ledger_needed_locked(const struct context *c) {
   return ledger_with_shared(c->need, c->shared);
+}
+
+void ledger_starve_locked(void) {
+  int run = 0;
+  for (int i = 0; i < contexts.n; i++) {
+    run += contexts.item[i].held;
+  }
+  ledger.ran_then = run > ledger.ran_then ? run : ledger.ran_then;
+  ledger.starved = true;
+  counter_add(starved, 1);
 }
 
 bool ledger_fits_locked(uint64_t bytes) {

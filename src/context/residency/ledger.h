@@ -5,7 +5,7 @@
 
 #include "context/context.h"
 
-/* All under the lock, but for `out` and `idle`, which anyone may read. */
+/* All under the lock, but for the atomic ones, which anyone may read. */
 struct ledger {
   struct lock lock;
   pthread_cond_t changed; /* some state, pin count or the total changed */
@@ -18,10 +18,13 @@ struct ledger {
   int busy;    /* contexts that change by themselves: see ledger_note */
   int growers; /* threads that wait for room */
   struct context *growing; /* the contexts for which they do, by next_growing */
-  int rest;         /* movers need not be told until so many VPs have gone on;
-                       0: of all that happens */
-  _Atomic int out;  /* contexts on disk, or on their way there */
-  _Atomic int idle; /* contexts charged what they have touched */
+  int rest; /* movers need not be told until so many VPs have gone on;
+               0: of all that happens */
+  _Atomic bool starved;        /* a context is to come in, and none may leave */
+  int ran_then;                /* most VPs that ran when that was so */
+  _Atomic int starved_growers; /* threads that wait for room, likewise */
+  _Atomic int out;             /* contexts on disk, or on their way there */
+  _Atomic int idle;            /* contexts charged what they have touched */
 };
 extern struct ledger ledger;
 
@@ -51,6 +54,8 @@ bool ledger_moving(void);
 uint64_t ledger_with_shared(uint64_t need, uint64_t shared);
 /* Of all that c needs, and what is shared and counts with it. */
 uint64_t ledger_needed_locked(const struct context *c);
+/* A context that is to come in has no room, since those that run hold all. */
+void ledger_starve_locked(void);
 /* Do `bytes` more fit? */
 bool ledger_fits_locked(uint64_t bytes);
 

@@ -249,6 +249,7 @@ static enum move choose_locked(struct context **c, int most, int *n) {
   struct ahead ahead;
   struct context *next =
       ledger.growers || !ledger_moving() ? NULL : find_next_locked(&ahead);
+  ledger.starved = false;
   if (!next) {
     return MOVE_NONE;
   }
@@ -260,6 +261,9 @@ static enum move choose_locked(struct context **c, int most, int *n) {
     return move;
   }
   *n = evict_locked(next, more, !ahead.n && !ledger.busy, c, most);
+  if (!*c && !ledger.going && !victim_refused_locked()) {
+    ledger_starve_locked();
+  }
   return *n ? MOVE_OUT : MOVE_NONE;
 }
 

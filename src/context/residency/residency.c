@@ -220,6 +220,21 @@ bool contexts_crowded(void) {
   return ledger.out > 0;
 }
 
+bool contexts_starved(void) {
+  return ledger.starved || ledger.starved_growers;
+}
+
+bool contexts_short(void) {
+  return ledger.out > 0 || ledger.idle > 0;
+}
+
+int contexts_ran_when_starved(void) {
+  ledger_lock();
+  const int n = ledger.ran_then;
+  ledger_unlock();
+  return n;
+}
+
 uint64_t residency_need(const struct context *c) {
   ledger_lock();
   const uint64_t need = c->need;

@@ -40,6 +40,15 @@ bool context_claim_now(struct context *c, const void *p, size_t n);
 bool residency_charge(struct context *c);
 /* Are contexts on disk, so that what is in memory may have to be written? */
 bool contexts_crowded(void);
+/* Or is what some may touch not counted, so that others leave before they run?
+ */
+bool contexts_short(void);
+/* Does a VP that runs hold memory that others wait for: a context that is to
+   come in, or one in memory that grows? Without a lock. */
+bool contexts_starved(void);
+/* How many VPs ran, at most, when a context that was to come in had no room; 0:
+   it always had. */
+int contexts_ran_when_starved(void);
 /* Bytes of all resident contexts now. */
 uint64_t contexts_resident_bytes(void);
 

@@ -141,7 +141,10 @@ static bool make_room_for_locked(struct context *c, uint64_t bytes) {
         return false;
       }
     }
+    const bool starved = !victim_refused_locked();
+    ledger.starved_growers += starved;
     victim_wait_locked(&ledger.changed);
+    ledger.starved_growers -= starved;
   }
   return true;
 }

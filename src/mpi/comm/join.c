@@ -42,7 +42,7 @@ static void let_others_run(int fd) {
   enum { SHORT = 1 }; /* milliseconds */
   struct pollfd readable = {.fd = fd, .events = POLLIN};
   run_queue_lock();
-  run_queue_pause_locked(comm_me(), function, false);
+  run_queue_pause_locked(comm_me(), function, 1, false);
   run_queue_unlock();
   (void)poll(&readable, 1, SHORT);
 }

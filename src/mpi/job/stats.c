@@ -4,6 +4,7 @@
 #include "base/message.h"
 #include "config/machine.h"
 #include "config/memory_used.h"
+#include "context/residency/residency.h"
 #include "mpi_below/net.h"
 #include "vp/vp.h"
 
@@ -23,6 +24,7 @@ struct stats {
   uint64_t memory[MEMORY_USES]; /* the most that a process had */
   uint64_t cpu, cpu_start;      /* ns; until ranks ran */
   uint64_t peak;                /* bytes of the largest process */
+  uint64_t ran; /* VPs that ran, at most, when memory had no room for another */
 };
 
 static uint64_t nanoseconds_of(struct timeval t) {
@@ -55,6 +57,7 @@ static void collect_own(struct stats *s) {
   s->cpu = cpu_now();
   s->cpu_start = cpu_of_start;
   s->peak = machine_peak_rss();
+  s->ran = (uint64_t)contexts_ran_when_starved();
 }
 
 static void collect_all(struct stats *s) {
@@ -65,6 +68,7 @@ static void collect_all(struct stats *s) {
   net_sum(&s->cpu, 1);
   net_sum(&s->cpu_start, 1);
   net_max(&s->peak, 1);
+  net_max(&s->ran, 1);
 }
 
 static void print_counters(const struct stats *s) {
@@ -89,6 +93,16 @@ static void print_memory(const struct stats *s) {
   }
 }
 
+/* Memory, and not k, has limited how many ranks ran at once. */
+static void print_lowered(const struct stats *s, int k) {
+  if (s->ran && s->ran < (uint64_t)k) {
+    msg_notice(
+        "k: lowered from %d to %llu: memory had no room for the contexts "
+        "of more ranks at once: give more --pems-memory, or --pems-k=%llu",
+        k, (unsigned long long)s->ran, (unsigned long long)s->ran);
+  }
+}
+
 void stats_print(const char *io, uint64_t nanoseconds) {
   const struct plan *const plan = &vps.plan;
   struct stats s;
@@ -100,6 +114,7 @@ void stats_print(const char *io, uint64_t nanoseconds) {
     msg_notice("jobs that were killed: removed what %d of them had left",
                net_swept());
   }
+  print_lowered(&s, plan->k);
   fprintf(stderr,
           "RESULT pems v=%d P=%d k=%d mu=%llu memory=%llu resident=%llu io=%s",
           plan->v, plan->nprocs, plan->k, (unsigned long long)plan->mu,

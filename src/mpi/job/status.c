@@ -44,7 +44,7 @@ static void count_state(struct job_status *s, const struct vp *vp) {
   }
 }
 
-/* A VP is in the superstep after as many waits. */
+/* A VP is in the superstep after as many waits, looks in vain not counted. */
 static void count_ranks(struct job_status *s) {
   s->step = UINT64_MAX;
   run_queue_lock();
@@ -53,13 +53,13 @@ static void count_ranks(struct job_status *s) {
     if (!vp->dormant) {
       count_state(s, vp);
     }
-    if (vp->state != VP_DONE && vp->waits < s->step) {
-      s->step = vp->waits;
+    if (vp->state != VP_DONE && vp->steps < s->step) {
+      s->step = vp->steps;
     }
   }
   for (int i = 0; i < vps.n; i++) {
     const struct vp *vp = &vps.item[i];
-    s->ahead += !vp->dormant && (vp->state == VP_DONE || vp->waits > s->step);
+    s->ahead += !vp->dormant && (vp->state == VP_DONE || vp->steps > s->step);
   }
   run_queue_unlock();
   s->step = s->step == UINT64_MAX ? 0 : s->step;

@@ -323,10 +323,11 @@ void request_polled(struct vp *vp, int asked, int among) {
   if (++rank->polls < VAIN_POLLS || rank->asked < among) {
     return;
   }
+  const int all = rank->asked;
   rank->asked = 0;
   run_queue_lock();
   if (!rank->noticed) {
-    run_queue_pause_locked(vp, "a poll", rank->found);
+    run_queue_pause_locked(vp, "a poll", all, rank->found);
     rank->found = false;
   }
   if (rank->noticed) {

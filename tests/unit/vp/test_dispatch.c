@@ -59,7 +59,7 @@ static bool wanted_by_none(void) {
 }
 
 static void block(struct vp *one) {
-  one->waits++;
+  one->steps++;
   dispatch_pass_on_locked(one, VP_BLOCKED);
 }
 
@@ -198,6 +198,55 @@ START_TEST(something_happens_for_one_that_asked_in_vain) {
 }
 END_TEST
 
+static void ready_again(struct vp *one) {
+  block(one);
+  dispatch_ready_locked(one);
+}
+
+/* Others are always ready; it has its turn when N have been started, the first
+   of them when it paused. */
+START_TEST(one_that_asks_in_vain_has_its_turn) {
+  make(0, &policy_id);
+  change(&vp[0], ask_in_vain);
+  int turns = 0;
+  for (; vp[0].state == VP_BLOCKED && turns < 2 * N; turns++) {
+    for (int i = 1; i < N; i++) {
+      if (vp[i].state == VP_RUNNING) {
+        change(&vp[i], ready_again);
+        break;
+      }
+    }
+  }
+  ck_assert_int_eq(turns, N - 1);
+  ck_assert_int_ne(vp[0].state, VP_BLOCKED);
+  dispatch_destroy();
+}
+END_TEST
+
+static void yield(struct vp *one) {
+  dispatch_yield_locked(one);
+  block(one);
+}
+
+START_TEST(one_with_work_lets_those_that_are_ready_run) {
+  make(1, &policy_id);
+  expect("RRrrd");
+  change(&vp[0], yield);
+  ck_assert(dispatch_is_due_locked(&vp[0]));
+  expect("bRRrd");
+  change(&vp[1], yield);
+  expect("rbRRd"); /* no VP is ready: the first that did is read ahead */
+  change(&vp[2], dispatch_end_locked);
+  expect("RrdRd");
+  run_queue_lock();
+  ck_assert(dispatch_in_the_way_locked()); /* of the second */
+  run_queue_unlock();
+  change(&vp[3], dispatch_end_locked);
+  expect("RRddd");
+  dispatch_destroy();
+}
+END_TEST
+
 int main(void) {
   const TTest *const tests[] = {
       slots_go_to_the_first_by_turn,
@@ -206,6 +255,8 @@ int main(void) {
       dormant_ones_count_as_ended,
       one_that_asks_in_vain_runs_when_nobody_else_is_ready,
       something_happens_for_one_that_asked_in_vain,
+      one_that_asks_in_vain_has_its_turn,
+      one_with_work_lets_those_that_are_ready_run,
       NULL,
   };
   return check_main("dispatch", tests);

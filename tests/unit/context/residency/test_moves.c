@@ -3,6 +3,7 @@
 #include "context/residency/moves.h"
 
 #include "../store/store_contexts.h"
+#include "base/counters.h"
 #include "check_main.h"
 #include "context/calls/allocate.h"
 #include "context/internal.h"
@@ -12,6 +13,7 @@
 #include "context/residency/swap.h"
 
 #include <pthread.h>
+#include <time.h>
 
 enum { SIZE = 24 << 20 };
 
@@ -132,10 +134,47 @@ START_TEST(movers_without_work_end_when_they_are_to) {
 }
 END_TEST
 
+static bool starved(void) {
+  return contexts_starved();
+}
+
+static bool eventually(bool (*condition)(void)) {
+  const struct timespec pause = {0, 1000000};
+  int tries = 0;
+  while (!condition() && tries++ < 60000) {
+    nanosleep(&pause, NULL);
+  }
+  return condition();
+}
+
+/* A VP that runs keeps another from memory; it is told, and gives way. */
+START_TEST(who_holds_the_only_place_is_in_the_way) {
+  enum move move = MOVE_NONE;
+  pthread_t thread;
+  begin(2);
+  ck_assert(context_try_acquire(context_get(1)));
+  ck_assert(!contexts_starved());
+  ck_assert(!context_want(context_get(0), 1));
+  ck_assert_int_eq(pthread_create(&thread, NULL, wait_for_move, &move), 0);
+  ck_assert(eventually(starved));
+  context_release(context_get(1));
+  ck_assert_int_eq(pthread_join(thread, NULL), 0);
+  ck_assert_int_eq(move, MOVE_OUT);
+  ck_assert(!contexts_starved());
+  ck_assert_uint_eq(counter_get(starved), 1);
+  struct context *c = context_get(1);
+  contexts_swap_out(&c, 1, NULL);
+  moves_went(&c, 1);
+  expect(MOVE_IN, 0);
+  remove_all();
+}
+END_TEST
+
 int main(void) {
   return check_main(
-      "moves", (const TTest *[]){
-                   one_leaves_for_who_is_wanted, the_first_in_turn_comes_first,
-                   who_is_pinned_stays_where_it_is,
-                   movers_without_work_end_when_they_are_to, NULL});
+      "moves", (const TTest *[]){one_leaves_for_who_is_wanted,
+                                 the_first_in_turn_comes_first,
+                                 who_is_pinned_stays_where_it_is,
+                                 movers_without_work_end_when_they_are_to,
+                                 who_holds_the_only_place_is_in_the_way, NULL});
 }
