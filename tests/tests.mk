@@ -68,6 +68,7 @@ MPI_TESTS = \
   tests/mpi/endings.c \
   tests/mpi/environment.c \
   tests/mpi/errors.c \
+  tests/mpi/event_loops.c \
   tests/mpi/file_atomic.c \
   tests/mpi/file_collective.c \
   tests/mpi/file_errors.c \

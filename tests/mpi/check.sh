@@ -77,6 +77,18 @@ if [ "${name%.*}" = between ]; then
     "$source"
   exit $status
 fi
+if [ "${name%.*}" = event_loops ]; then
+  # Room for one context, two, half of all, and, with k = 2, for one and a little.
+  compare -r -n 6 -i unix -c "--pems-procs=1 --pems-k=1 --pems-context=24M FIT=1" \
+    -c "--pems-procs=1 --pems-k=2 --pems-context=24M FIT=2" \
+    -c "--pems-procs=1 --pems-k=2 --pems-memory=60M" \
+    -c "--pems-procs=2 --pems-k=1 --pems-context=24M FIT=1 --pems-order=id" \
+    "$source" 1 16
+  compare -r -n 6 -i unix -c "--pems-procs=1 --pems-k=1 --pems-context=24M FIT=1" \
+    -c "--pems-procs=1 --pems-k=2 --pems-context=24M FIT=3" \
+    "$source" 1 16 threads
+  exit $status
+fi
 if [ "${name%.*}" = threads_multiple ] || [ "${name%.*}" = unwind ]; then
   compare -n "1 3" -i unix -c --pems-procs=1 \
     -c "EVICT --pems-procs=1 --pems-k=1 --pems-context=24M" \

@@ -19,7 +19,8 @@
 #       print less than 4 KiB per process, which then come in whole lines.
 #   -r  what mpirun prints with N processes is recorded in NAME.N.txt beside the
 #       program, and is asked of it anew with PEMS_TEST_LONG only: Open MPI 4.1
-#       loses a spawned job in one of ten runs on a busy machine, and hangs
+#       loses a spawned job in one of ten runs on a busy machine, and hangs; and
+#       processes that poll take minutes there
 #
 # A configuration whose P is above the number of ranks is left out, as is one
 # whose k is above ranks / P. PEMSCC, PEMSCXX, PEMSRUN, MPICC, MPICXX, MPIRUN
