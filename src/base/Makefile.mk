@@ -1,6 +1,8 @@
 libpemsbase_la_SOURCES += \
   src/base/counters.c \
   src/base/counters.h \
+  src/base/encoding.c \
+  src/base/encoding.h \
   src/base/extensible.c \
   src/base/extensible.h \
   src/base/failure.c \
@@ -35,6 +37,7 @@ libpemscore_la_SOURCES += src/base/version.c
 
 UNIT_TESTS += \
   tests/unit/base/test_counters \
+  tests/unit/base/test_encoding \
   tests/unit/base/test_extensible \
   tests/unit/base/test_failure \
   tests/unit/base/test_job_status \

@@ -1,8 +1,8 @@
-/* METIS' graphs, which are undirected: "%" comments, "NODES EDGES [FORMAT
-   [WEIGHTS]]", then a line for each node: its size and weights, of which we
-   have no use, where the format says that there are any; then its neighbours,
-   each with a weight where the format says so. Nodes count from 1; each edge is
-   in the lines of both its nodes, but counts once. */
+/* METIS' graphs, which are undirected: "%" comments anywhere, "NODES EDGES
+   [FORMAT [WEIGHTS]]", then a line for each node: its size and weights, of
+   which we have no use, where the format says that there are any; then its
+   neighbours, each with a weight where the format says so. Nodes count from 1;
+   each edge is in the lines of both its nodes, but counts once. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdbool.h>
@@ -57,6 +57,15 @@ static int next_line(struct digraph_text *t) {
   return code;
 }
 
+/* The same, but neither is it blank. */
+static int next_filled(struct digraph_text *t) {
+  int code;
+  do {
+    code = next_line(t);
+  } while (!code && digraph_text_ended(t));
+  return code;
+}
+
 /* Three digits: whether there are sizes of nodes, weights of nodes, weights of
    edges; and how many weights a node has. */
 static int read_format(struct metis *m) {
@@ -83,10 +92,7 @@ static int read_format(struct metis *m) {
 
 static int read_head(struct metis *m) {
   struct digraph_text *const t = &m->text;
-  int code;
-  do {
-    code = next_line(t);
-  } while (!code && digraph_text_ended(t));
+  const int code = next_filled(t);
   if (code == ENODATA) {
     return digraph_text_refuse(t, "the file is empty: begin with \"NODES "
                                   "EDGES\"");
@@ -182,7 +188,7 @@ static int read_nodes(struct metis *m) {
       return code;
     }
   }
-  const int code = digraph_text_line(t);
+  const int code = next_filled(t);
   return code == ENODATA ? 0
          : code          ? code
                          : digraph_text_refuse(t,

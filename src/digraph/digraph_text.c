@@ -10,6 +10,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "base/encoding.h"
 #include "digraph/digraph.h"
 #include "digraph/digraph_input.h"
 
@@ -27,30 +28,7 @@ int digraph_text_refuse(const struct digraph_text *t, const char *format, ...) {
                          what); /* an empty file has one */
 }
 
-int digraph_text_open(struct digraph_text *t, const char *path,
-                      struct pems_error *error) {
-  *t = (struct digraph_text){
-      .path = path, .error = error, .longest = BUFFER, .room = BUFFER};
-  const int code = digraph_input_open(&t->input, path, error);
-  if (code) {
-    return code;
-  }
-  t->bytes = digraph_input_size(t->input);
-  t->buffer = digraph_memory(BUFFER + 1, error);
-  if (!t->buffer) {
-    digraph_input_close(t->input);
-    return ENOMEM;
-  }
-  t->next = t->end = t->buffer;
-  return 0;
-}
-
-void digraph_text_close(struct digraph_text *t) {
-  free(t->buffer);
-  digraph_input_close(t->input);
-}
-
-/* --- lines --- */
+/* --- the buffer --- */
 
 /* For a line that is longer than the buffer, which is full of it. */
 static int enlarge(struct digraph_text *t) {
@@ -96,6 +74,53 @@ static int fill(struct digraph_text *t) {
   }
   return 0;
 }
+
+/* --- opening --- */
+
+void digraph_text_close(struct digraph_text *t) {
+  free(t->buffer);
+  digraph_input_close(t->input);
+}
+
+/* Goes behind a byte order mark. Numbers are read as bytes only. */
+static int begin(struct digraph_text *t) {
+  const int code = fill(t);
+  if (code) {
+    return code;
+  }
+  const size_t n = (size_t)(t->end - t->next);
+  const char *const wide = encoding_wide(t->next, n);
+  t->next += encoding_mark(t->next, n);
+  return wide ? digraph_text_refuse(t,
+                                    "the text is %s: convert it with iconv -f "
+                                    "%s -t UTF-8",
+                                    wide, wide)
+              : 0;
+}
+
+int digraph_text_open(struct digraph_text *t, const char *path,
+                      struct pems_error *error) {
+  *t = (struct digraph_text){
+      .path = path, .error = error, .longest = BUFFER, .room = BUFFER};
+  int code = digraph_input_open(&t->input, path, error);
+  if (code) {
+    return code;
+  }
+  t->bytes = digraph_input_size(t->input);
+  t->buffer = digraph_memory(BUFFER + 1, error);
+  if (!t->buffer) {
+    digraph_input_close(t->input);
+    return ENOMEM;
+  }
+  t->next = t->end = t->buffer;
+  code = begin(t);
+  if (code) {
+    digraph_text_close(t);
+  }
+  return code;
+}
+
+/* --- the next line --- */
 
 int digraph_text_next(struct digraph_text *t) {
   for (;;) {

@@ -27,7 +27,8 @@ struct digraph_text {
   struct pems_error *error;
 };
 
-/* Errors go to `error`, which stays the caller's. */
+/* Errors go to `error`, which stays the caller's. A byte order mark of UTF-8 is
+   left out; EINVAL for text of UTF-16. */
 int digraph_text_open(struct digraph_text *t, const char *path,
                       struct pems_error *error);
 void digraph_text_close(struct digraph_text *t);

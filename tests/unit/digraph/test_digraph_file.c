@@ -362,6 +362,63 @@ END_TEST
 
 /* --- text --- */
 
+/* Where a format's definition allows them: before, between and behind all else,
+   also where the file's end is that of a comment. */
+START_TEST(comments_are_anywhere) {
+  static const char wanted[] = "2: 0>1*3 1>0*3", ones[] = "2: 0>1*1 1>0*1";
+  put("a.co", "c\np aux sp co 2\nc x\nv 1 2 3\nc\nv 2 2 3\n\nc x");
+  put("a.v", "# x\n0\n#\n1\n\n# x");
+  put("a.properties", "# x\n!\ngraph.a.directed = true\n\n# x\n! x");
+  is_and_free("a.gr", "c x\n\nc\np sp 2 2\nc\na 1 2 3\n c\na 2 1 3\n\nc x",
+              wanted);
+  is_and_free("a.mtx",
+              BANNER "real general\n% x\n\n%\n2 2 2\n%\n1 2 3\n\n %\n"
+                     "2 1 3\n\n% x",
+              wanted);
+  is_and_free("a.txt", "# x\n%\n\n0 1 3\n #\n1 0 3\n\n# x", wanted);
+  is_and_free("a.e", "# x\n\n0 1\n #\n1 0\n\n# x", ones);
+  is_and_free("a.graph", "% x\n\n%\n2 1 1\n%\n2 3\n %\n1 3\n\n% x\n\n %",
+              wanted);
+}
+END_TEST
+
+/* A mark is no part of the first line, also where there is nothing else. */
+START_TEST(byte_order_marks) {
+#define MARK "\xef\xbb\xbf"
+  static const char wanted[] = "2: 0>1*3", ones[] = "2: 0>1*1";
+  put("a.co", MARK "p aux sp co 2\nv 1 2 3\nv 2 2 3\n");
+  put("a.v", MARK "0\n1\n");
+  put("a.properties", MARK "graph.a.directed = true\n");
+  is_and_free("a.gr", MARK "p sp 2 1\na 1 2 3\n", wanted);
+  is_and_free("a.gr", MARK "c x\r\np sp 2 1\r\na 1 2 3\r\n", wanted);
+  is_and_free("a.mtx", MARK BANNER "real general\n2 2 1\n1 2 3\n", wanted);
+  is_and_free("a.txt", MARK "0 1 3\n", wanted);
+  is_and_free("a.txt", MARK "# x\n0 1 3", wanted);
+  is_and_free("a.e", MARK "0 1\n", ones);
+  is_and_free("a.graph", MARK "2 1 1\n2 3\n1 3\n", "2: 0>1*3 1>0*3");
+  refused("a.txt", MARK, 1, "the file has no edges");
+  refused("a.txt", MARK MARK "0 1\n", 1, "the node that the edge begins at is");
+  refused("a.txt", "0 1\n" MARK "1 0\n", 2,
+          "the node that the edge begins at is");
+}
+END_TEST
+
+START_TEST(text_of_two_bytes_a_letter) {
+  static const char little[] = "0\0 \0001\0\n", big[] = "\0000\0 \0001\0\n";
+  static const char *const names[] = {"a.txt", "a.gr", "a.mtx", "a.e",
+                                      "a.graph"};
+  put("a.v", "0\n1\n");
+  for (int i = 0; i < 5; i++) {
+    put_bytes(names[i], little, sizeof(little));
+    refused_file(names[i], names[i], 1, "the text is UTF-16LE: convert it");
+    put_bytes(names[i], big, sizeof(big) - 1);
+    refused_file(names[i], names[i], 1, "the text is UTF-16BE: convert it");
+    refused(names[i], "\xff\xfe", 1, "the text is UTF-16LE: convert it");
+    refused(names[i], "\xfe\xff\n", 1, "the text is UTF-16BE: convert it");
+  }
+}
+END_TEST
+
 /* Lines that lie across the ends of buffers. */
 START_TEST(long_files) {
   enum { MANY = 300000 };
@@ -710,6 +767,9 @@ int main(void) {
   tcase_add_test(t, sparse_numbers);
   tcase_add_test(t, many_sparse_numbers);
   tcase_add_test(t, wrong_edge_lists);
+  tcase_add_test(t, comments_are_anywhere);
+  tcase_add_test(t, byte_order_marks);
+  tcase_add_test(t, text_of_two_bytes_a_letter);
   tcase_add_test(t, long_files);
   tcase_add_test(t, a_line_that_is_too_long);
   tcase_add_test(t, bytes_that_are_no_text);
