@@ -170,11 +170,23 @@ int reference_levels(const struct digraph *g, uint32_t source, uint32_t *level,
 
 /* --- page rank --- */
 
-/* next = F(rank). */
-static void iterate(const struct digraph *g, double damping, const double *rank,
-                    double *next) {
+/* What nodes without edges have together. */
+static double dangling(const struct digraph *g, const double *rank) {
+  double sum = 0;
   for (uint64_t v = 0; v < g->nodes; v++) {
-    next[v] = 1 - damping;
+    sum += g->first[v] == g->first[v + 1] ? rank[v] : 0;
+  }
+  return sum;
+}
+
+/* next = F(rank). */
+static void iterate(const struct digraph *g, double damping, bool normalized,
+                    const double *rank, double *next) {
+  const double all = 1 - damping;
+  const double each =
+      normalized ? (all + damping * dangling(g, rank)) / (double)g->nodes : all;
+  for (uint64_t v = 0; v < g->nodes; v++) {
+    next[v] = each;
   }
   for (uint64_t v = 0; v < g->nodes; v++) {
     const uint64_t begin = g->first[v], end = g->first[v + 1];
@@ -200,18 +212,20 @@ static double take_over(uint64_t nodes, double *rank, const double *next,
 }
 
 int reference_ranks(const struct digraph *g, double damping, double epsilon,
-                    double *rank, uint64_t *rounds) {
+                    bool normalized, double *rank, uint64_t *rounds) {
   double *const next = malloc((g->nodes + 1) * sizeof(*next));
+  const double scale = normalized ? 1 / (double)g->nodes : 1;
   bool settled = false;
   if (!next) {
     return ENOMEM;
   }
+  epsilon *= scale;
   for (uint64_t v = 0; v < g->nodes; v++) {
-    rank[v] = 1 - damping;
+    rank[v] = normalized ? scale : 1 - damping;
   }
   *rounds = 0;
   for (double sum = INFINITY, most; sum > epsilon / 1000 * (double)g->nodes;) {
-    iterate(g, damping, rank, next);
+    iterate(g, damping, normalized, rank, next);
     sum = take_over(g->nodes, rank, next, &most);
     *rounds += !settled;
     settled |= most <= epsilon;

@@ -3,6 +3,7 @@
 #ifndef PEMS_DIGRAPH_REFERENCE_H
 #define PEMS_DIGRAPH_REFERENCE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "digraph/digraph.h"
@@ -30,9 +31,11 @@ int reference_route(const struct digraph *g, uint32_t source, uint32_t target,
 /* Power iteration, x(v) = 1 - damping + damping * (sum of x(u) / edges of u,
    over the edges that lead from u to v). *rounds: those until no rank changed
    by more than epsilon; it goes on until the sum of all changes is at most
-   epsilon / 1000 per node. */
+   epsilon / 1000 per node. `normalized`: x(v) = (1 - damping) / n + damping *
+   (that sum + the ranks of nodes without edges / n), which add up to 1, and
+   epsilon / n instead. */
 int reference_ranks(const struct digraph *g, double damping, double epsilon,
-                    double *rank, uint64_t *rounds);
+                    bool normalized, double *rank, uint64_t *rounds);
 
 /* Kruskal: weight and number of the edges of a minimum spanning forest; edges
    lead both ways. */

@@ -275,6 +275,19 @@ try "ranks" pems-graph pagerank rmat.csr --epsilon 1e-9 --semi-external \
 paste -d, inside.csv outside.csv | awk -F, 'NR > 1 && ($2 - $4 > 1e-6 * $2 ||
   $4 - $2 > 1e-6 * $2) { bad = 1 } END { exit bad || NR != 1025 }' ||
   fail "ranks: not the same outside"
+# Numbers of networkx: pagerank(MultiDiGraph(...), tol=1e-15).
+printf '0 1\n0 2\n0 2\n1 2\n4 3\n3 4\n3 3\n' >dangling.txt
+try "normalized" pems-graph convert dangling.txt dangling.csr
+printf '%s\n' 0.0547220575 0.0702266405 0.1454238679 0.4736178080 \
+  0.2560096260 >wanted
+for more in '' --semi-external; do
+  # shellcheck disable=SC2086 # no word
+  try "normalized $more" pems-graph pagerank --normalize --epsilon 1e-12 $more \
+    dangling.csr -o ranks
+  says "normalized $more" ' normalized=1 sum=1 largest=0.473617'
+  paste -d' ' ranks wanted | awk '$2 - $3 > 1e-9 || $3 - $2 > 1e-9 { bad = 1 }
+    END { exit bad || NR != 5 }' || fail "normalized $more: $(cat ranks)"
+done
 try "forest" pems-graph mst rmat.csr
 inside=$(value weight)
 try "forest" pems-graph mst rmat.csr --semi-external -o outside.csv

@@ -65,6 +65,11 @@ done
 right "detailed" pagerank --detailed --threads 2 --generate rmat:scale=12
 right "finer" pagerank --epsilon 1e-6 --threads 2 --generate rmat:scale=10
 right "coarse" pagerank --epsilon 1e9 --generate rmat:scale=10
+# Nodes that lead nowhere are what makes normalized ranks differ.
+for graph in uniform:nodes=5000,arcs=3500,seed=4 rmat:scale=10; do
+  everywhere "normalized" pagerank --normalize --epsilon 1e-4 --generate $graph
+  [ "$(value normalized)$(value sum)" = 11 ] || fail "$title: sum $(value sum)"
+done
 right "another source" sssp --source 7 --generate road:nodes=5000
 [ "$(value source)" = 7 ] || fail "$title: began elsewhere"
 right "another source" bfs --source 0 --generate road:nodes=5000

@@ -21,8 +21,8 @@ static void tear_down(void) {
 START_TEST(ranks_are_those_of_the_reference) {
   struct pems_error error;
   uint64_t rounds, more;
-  ck_assert_int_eq(reference_ranks(&x.inside, damping, epsilon, right, &rounds),
-                   0);
+  ck_assert_int_eq(
+      reference_ranks(&x.inside, damping, epsilon, false, right, &rounds), 0);
   ck_assert_int_eq(ranks_of_rows(x.in_file, &x.outside, damping, epsilon, rank,
                                  &rounds, &error),
                    0);

@@ -125,16 +125,38 @@ START_TEST(ranks_are_the_fixed_point) {
   const double d = 0.85;
   double rank[3];
   uint64_t rounds, more;
-  ck_assert_int_eq(reference_ranks(&g, d, 1e-9, rank, &rounds), 0);
+  ck_assert_int_eq(reference_ranks(&g, d, 1e-9, false, rank, &rounds), 0);
   ck_assert_double_eq_tol(rank[2], 1 - d, 1e-11);
   ck_assert_double_eq_tol(rank[0], (1 - d + d * (1 - d) / 2) / (1 - d), 1e-10);
   ck_assert_double_eq_tol(rank[1], rank[0], 1e-11);
   /* The change is that of the first round times d in each. */
   more = (uint64_t)ceil(log(1e-9 / (d * (1 - d) * 1.5)) / log(d)) + 1;
   ck_assert_uint_eq(rounds, more);
-  ck_assert_int_eq(reference_ranks(&lonely, d, 1e-3, rank, &rounds), 0);
+  ck_assert_int_eq(reference_ranks(&lonely, d, 1e-3, false, rank, &rounds), 0);
   ck_assert_double_eq_tol(rank[0], 1 - d, 1e-15);
   ck_assert_uint_eq(rounds, 1);
+}
+END_TEST
+
+/* 0 leads to 1 and, twice, to 2, 1 to 2; nodes 2 and 3 lead nowhere. Numbers of
+   networkx 3.6: pagerank(MultiDiGraph(...), tol=1e-15). */
+START_TEST(normalized_ranks) {
+  static const double right[] = {0.16832655351381698, 0.2160190770093983,
+                                 0.44732781596296767, 0.16832655351381698};
+  const uint64_t begin[] = {0, 3, 4, 4, 4};
+  const struct digraph_edge to[] = {{1, 1}, {2, 1}, {2, 1}, {2, 1}};
+  const struct digraph g = {.nodes = 4, .edges = 4, .first = begin, .edge = to};
+  double rank[4], sum = 0;
+  uint64_t rounds;
+  ck_assert_int_eq(reference_ranks(&g, 0.85, 1e-9, true, rank, &rounds), 0);
+  for (int i = 0; i < 4; i++) {
+    ck_assert_double_eq_tol(rank[i], right[i], 1e-11);
+    sum += rank[i];
+  }
+  ck_assert_double_eq_tol(sum, 1, 1e-12);
+  ck_assert_int_eq(reference_ranks(&lonely, 0.85, 1e-3, true, rank, &rounds),
+                   0);
+  ck_assert_double_eq_tol(rank[0], 1, 1e-15);
 }
 END_TEST
 
@@ -171,6 +193,7 @@ int main(void) {
   tcase_add_test(tests, routes_end_at_the_target);
   tcase_add_test(tests, a_star_of_many_rays);
   tcase_add_test(tests, ranks_are_the_fixed_point);
+  tcase_add_test(tests, normalized_ranks);
   tcase_add_test(tests, forests_are_the_lightest);
   tcase_add_test(tests, forests_look_at_all_bits);
   suite_add_tcase(suite, tests);
