@@ -58,6 +58,78 @@ printf 'h\nd\n' | limited pems-sort --csv --header one - >stdout.txt
 pems-sort --csv --header one -o one
 [ "$(tr '\n' . <one)" = h.a.c. ] || fault 'the output is the input'
 
+# --- byte order marks ---
+
+# That of the first file stays where it is, others go: none is a part of a key.
+mark='\0357\0273\0277'
+printf '%b' "${mark}c,1\nb,2\n" >marked
+printf '%b' "${mark}a,3\nz,4\n" >sorted
+printf 'b,9\n' >plain
+printf '%b' "$mark" >only
+: >nothing
+# joins WANTED FILES AND OPTIONS...: what comes of them.
+joins() {
+  printf '%b' "$1" >want
+  shift
+  try pems-sort "$@"
+  if [ $status -ne 0 ] || [ -s stderr.txt ] || ! cmp -s want stdout.txt; then
+    fault "$*: status $status, wanted $(od -c want)"
+  else
+    pass "$*"
+  fi
+}
+gives "${mark}b,1\na,2\n" "${mark}a,2\nb,1\n" --csv
+gives "${mark}b,1\na,2" "${mark}a,2\nb,1\n" --csv -k1
+gives "${mark}b\t1\na\t2\n" "${mark}a\t2\nb\t1\n" --tsv -k1
+gives "${mark}9,x\n10,y\n" "${mark}9,x\n10,y\n" --csv -k1n
+gives "${mark}\"b\nc\",1\n\"a\",2\n" "${mark}\"a\",2\n\"b\nc\",1\n" --csv
+gives "${mark}a\nb\na\n" "${mark}a\nb\n" --csv -u
+gives "b\n${mark}a\n" "b\n${mark}a\n" --csv # within a file: a character
+gives "$mark" "$mark" --csv
+gives "$mark" "$mark" --csv --header
+gives "$mark\n" "$mark\n" --csv
+gives "${mark}id,n\nb,1\na,2\n" "${mark}id,n\na,2\nb,1\n" --csv --header -k id
+gives "${mark}\"id\",n\nb,1\na,2\n" "${mark}\"id\",n\na,2\nb,1\n" \
+  --csv --header -k '"id"'
+gives "${mark}b\na\n" "a\n${mark}b\n" --lines # as sort(1)
+gives "${mark}h\nb\na\n" "${mark}h\na\nb\n" --lines --header
+joins "${mark}b,9\nb,2\nc,1\n" --csv -k1 -k2nr marked plain
+joins 'b,2\nb,9\nc,1\n' --csv plain marked
+joins "${mark}a,3\nb,9\nz,4\n" --csv -m sorted plain
+joins 'a,3\nb,9\nz,4\n' --csv -m plain sorted
+joins "${mark}a,3\nb,9\nz,4\n" --csv -m nothing sorted plain
+joins "${mark}b,9\n" --csv nothing only plain
+joins "${mark}b,9\n" --csv -m only plain
+joins 'b,9\n' --csv plain only
+joins "${mark}a,3\nz,4\n" --csv -u sorted sorted
+printf '%b' "${mark}id,n\nb,1\n" >one
+printf 'id,n\na,2\n' >two
+joins "${mark}id,n\na,2\nb,1\n" --csv --header -k id one two
+joins 'id,n\na,2\nb,1\n' --csv --header -k id two one
+joins "${mark}id,n\na,2\nb,1\n" --csv --header -k id -m one two
+# As little at a time as a pipe may give, and more than is read at first.
+for byte in '\0357' '\0273' '\0277' b ',1' '\na,' '2\n'; do
+  printf '%b' "$byte"
+  sleep 0.05
+done | limited pems-sort --csv >stdout.txt
+printf '%b' "${mark}a,2\nb,1\n" | cmp -s - stdout.txt || fault 'a slow pipe'
+{
+  printf '%b' "$mark"
+  seq 900000 -1 100000
+} >long
+limited pems-sort --csv -S4M long -o long
+{
+  printf '%b' "$mark"
+  seq 100000 900000
+} | cmp -s - long || fault 'a long file with a mark'
+try pems-sort --csv -c sorted
+[ $status -eq 0 ] || fault '-c: the mark counts'
+try pems-sort --csv -c marked
+[ $status -eq 1 ] && grep -q '^pems: marked:2: disorder: b,2$' stderr.txt ||
+  fault '-c with a mark'
+: >stdout.txt
+: >stderr.txt
+
 # --- checking ---
 
 printf 'z\na\n"b\nc"\nb\n' >in
@@ -129,6 +201,17 @@ refuses 'two: header: not that of table' --csv --header table two -o out/result
 refuses 'two: header: not that of table' --csv --header -m table two
 head -c 1200000 /dev/zero | tr '\0' h >wide
 refuses 'wide: header: more than' --csv --header -S64M wide -o out/result
+for text in 'a\0,\0b\0\n\0' '\0a\0,\0b\0\n' '\0377\0376a\0' '\0376\0377\0a' \
+  '\0377\0376' '\0377\0376\0000N'; do
+  printf '%b' "$text" >wide
+  refuses 'wide: text of UTF-16.E: convert it with iconv -f UTF-16.E' \
+    --csv wide -o out/result
+  refuses 'wide: text of UTF-16' --tsv -m table wide -o out/result
+  refuses 'wide: text of UTF-16' --tsv --header -c wide
+done
+printf 'a\0b\0' >want
+try pems-sort --lines -z want
+cmp -s want stdout.txt || fault '--lines: bytes are bytes'
 
 # Disks that fail: nothing, or all with its header.
 {

@@ -11,8 +11,6 @@
 
 /* More columns than that have no names, and are a mistake. */
 #define MOST_COLUMNS ((size_t)1 << 16)
-/* What begins files of UTF-8 that some programs write. */
-#define MARK "\xef\xbb\xbf"
 
 /* --- what users write --- */
 
@@ -151,16 +149,9 @@ const char *sort_columns_named(const struct sort_columns *c) {
 
 /* --- the header --- */
 
-/* Bytes of the mark. */
-static size_t marked(const struct line_header *h) {
-  const size_t n = strlen(MARK);
-  return h->n >= n && memcmp(h->text, MARK, n) == 0 ? n : 0;
-}
-
 static struct key_columns columns_of(const struct sort_columns *c,
                                      const struct line_header *h) {
-  const size_t from = marked(h);
-  return key_columns_of(c->order, h->text + from, h->n - from);
+  return key_columns_of(c->order, h->text, h->n);
 }
 
 /* Which column has that name; KEY_LINE_END: none, KEY_LINE_END - 1: several. */
@@ -194,10 +185,9 @@ static size_t count_columns(const struct sort_columns *c,
 
 /* The header, as it can be shown in one line. */
 static void show_header(const struct line_header *h, char *to, size_t room) {
-  const size_t from = marked(h);
   size_t n = 0;
-  for (; from + n < h->n && n + 1 < room; n++) {
-    const unsigned char c = h->text[from + n];
+  for (; n < h->n && n + 1 < room; n++) {
+    const unsigned char c = h->text[n];
     to[n] = (char)(iscntrl(c) ? ' ' : c);
   }
   to[n] = '\0';

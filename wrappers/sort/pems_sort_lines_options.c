@@ -361,10 +361,12 @@ static void set_keys(struct sort_lines_command *c) {
 }
 
 static void set_header(struct sort_lines_command *c) {
-  if (!c->headed) {
+  if (!c->headed && !c->table) {
     return;
   }
   c->sort.header = &c->header;
+  c->header.row = c->headed;
+  c->header.marks = c->table;
   if (c->table) {
     c->header.found = sort_columns_found;
     c->header.arg = &c->columns;

@@ -19,7 +19,7 @@ struct sort_lines_command {
   enum sort_check check;
   enum sort_table table;
   bool headed;
-  struct line_header header;   /* sort.header, if so */
+  struct line_header header;   /* sort.header, of tables too */
   struct sort_columns columns; /* of keys of a table */
   const char **key;            /* allocated */
   size_t keys;

@@ -98,8 +98,8 @@ int line_sort_check(const struct line_sort_options *options, uint64_t *wrong,
   if (!failed) {
     line_reader_begin(&reader, options->order, source,
                       (size_t)(memory / LINE_SHARE));
-    failed =
-        look(options->order, options->header, &reader, &before, wrong, error);
+    failed = look(options->order, options->header && options->header->row,
+                  &reader, &before, wrong, error);
   }
   if (!failed && *wrong) {
     *n = reader.line_n;

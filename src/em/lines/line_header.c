@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "base/encoding.h"
 #include "base/failure.h"
 #include "os/native.h"
 
@@ -53,6 +54,19 @@ static int take(struct line_header *h, const char *name,
                         "%s: header: not that of %s: sort files with the same "
                         "columns",
                         name, h->name);
+}
+
+int line_header_begin(struct line_header *h, const char *name,
+                      const unsigned char *at, size_t n, size_t *used,
+                      struct pems_error *error) {
+  const char *const wide = encoding_wide(at, n);
+  *used = encoding_mark(at, n);
+  h->marked = h->begun ? h->marked : *used > 0;
+  h->begun |= n > 0;
+  return wide ? failure(error, EINVAL,
+                        "%s: text of %s: convert it with iconv -f %s -t UTF-8",
+                        name, wide, wide)
+              : 0;
 }
 
 int line_header_read(struct line_header *h, const char *name,

@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-enum { QUOTE = '"', MARK_BYTES = 3, MARK_END = 0xbf };
+enum { QUOTE = '"' };
 
 void line_quotes_begin(struct line_quotes *q, unsigned char separator) {
   *q = (struct line_quotes){.separator = separator};
@@ -18,11 +18,9 @@ static void turn_newlines(struct line_quotes *q, unsigned char *at,
   }
 }
 
-/* Whether a quote opens a column: at its beginning, which may be behind the
-   mark of UTF-8 at the beginning of a file. */
+/* Whether a quote opens a column: at its beginning. */
 static bool opens(const struct line_quotes *q) {
-  return q->before == q->separator || q->before == 0 ||
-         (q->before == MARK_END && q->bytes == MARK_BYTES);
+  return q->before == q->separator || q->before == 0;
 }
 
 /* Of what is behind a quote inside: two of them stand for one. */
@@ -39,7 +37,6 @@ static void meet_quote(struct line_quotes *q) {
     q->opened = q->newlines + 1;
   }
   q->before = QUOTE;
-  q->bytes++;
 }
 
 bool line_quotes_turn(struct line_quotes *q, unsigned char *at, size_t n) {
@@ -56,14 +53,12 @@ bool line_quotes_turn(struct line_quotes *q, unsigned char *at, size_t n) {
       go_on(q, *at);
       if (*at == QUOTE) {
         at++;
-        q->bytes++;
         continue;
       }
     }
     unsigned char *const quote = memchr(at, QUOTE, (size_t)(end - at));
     unsigned char *const stop = quote ? quote : end;
     turn_newlines(q, at, stop);
-    q->bytes += (size_t)(stop - at);
     q->before = stop > at ? stop[-1] : q->before;
     at = stop;
     if (quote) {

@@ -15,7 +15,7 @@ struct line_quotes {
   unsigned char before; /* the last byte, as turned; at first 0 */
   bool inside;          /* quotes */
   bool closing;         /* the last byte was a quote inside quotes */
-  uint64_t bytes, newlines;
+  uint64_t newlines;
   uint64_t opened; /* in which of the file's lines they opened, from 1 */
 };
 

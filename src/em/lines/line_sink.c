@@ -132,8 +132,8 @@ static int next_piece(struct line_sink *s, struct pems_error *error) {
   return failed;
 }
 
-static int put_slowly(struct line_sink *s, const unsigned char *bytes, size_t n,
-                      struct pems_error *error) {
+int line_sink_put_bytes(struct line_sink *s, const unsigned char *bytes,
+                        size_t n, struct pems_error *error) {
   while (n > 0) {
     const size_t room = s->piece - s->filled, part = n < room ? n : room;
     unsigned char *const at = s->buffer + (size_t)s->current * s->piece;
@@ -161,8 +161,8 @@ int line_sink_put(struct line_sink *s, const unsigned char *line, size_t n,
     s->filled += n + 1;
     return 0;
   }
-  const int failed = put_slowly(s, line, n, error);
-  return failed ? failed : put_slowly(s, &end, 1, error);
+  const int failed = line_sink_put_bytes(s, line, n, error);
+  return failed ? failed : line_sink_put_bytes(s, &end, 1, error);
 }
 
 int line_sink_commit(struct line_sink *s, struct pems_error *error) {

@@ -23,6 +23,9 @@ int line_sink_begin(struct line_sink *s, size_t piece, struct memory *memory,
 /* Appends a line and its end. */
 int line_sink_put(struct line_sink *s, const unsigned char *line, size_t n,
                   unsigned char end, struct pems_error *error);
+/* Appends bytes that are no line. */
+int line_sink_put_bytes(struct line_sink *s, const unsigned char *bytes,
+                        size_t n, struct pems_error *error);
 /* All was put. ENOSPC, EPIPE, ...; then a file is as it was before. */
 int line_sink_commit(struct line_sink *s, struct pems_error *error);
 /* What was not committed is gone. NULL is allowed. */

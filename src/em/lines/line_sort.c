@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <unistd.h>
 
+#include "base/encoding.h"
 #include "base/failure.h"
 #include "em/core/defaults.h"
 #include "em/lines/line_form.h"
@@ -65,9 +66,15 @@ static int put_all(struct job *j, struct line_parallel *merge,
 
 static int put_header(struct job *j, struct pems_error *error) {
   const struct line_header *const h = j->o.header;
-  return h && h->name ? line_sink_put(j->sink, h->text, h->n,
-                                      key_order_end(j->o.order), error)
-                      : 0;
+  const int failed =
+      h && h->marked
+          ? line_sink_put_bytes(j->sink, (const unsigned char *)ENCODING_MARK,
+                                ENCODING_MARK_BYTES, error)
+          : 0;
+  return !failed && h && h->name
+             ? line_sink_put(j->sink, h->text, h->n, key_order_end(j->o.order),
+                             error)
+             : failed;
 }
 
 /* Lines of files have no limit, so only one thread has one of each. */

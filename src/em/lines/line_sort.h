@@ -29,8 +29,9 @@ struct line_sort_options {
   size_t paths;
   const char *output; /* NULL or LINE_STANDARD: standard output */
   bool merge;         /* inputs are sorted already */
-  /* Or NULL: the first line of each input is not sorted; the first one is put
-     out before all others. The caller's, who frees it. */
+  /* Or NULL: what it chooses of the beginning of each input is not sorted; that
+     of the first one is put out before all lines. The caller's, who frees it.
+   */
   struct line_header *header;
   uint64_t memory; /* bytes; 0: a quarter of what there is; less than
                       LINE_SORT_LEAST is that */

@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/encoding.h"
 #include "base/failure.h"
 #include "disk/file.h"
 #include "em/lines/line_quotes.h"
@@ -34,6 +35,10 @@ struct line_source {
   unsigned char last; /* byte of the file that was read last */
   bool any;           /* there was one */
   bool in_header;     /* it was not read to its end */
+  /* Bytes that were read to look for a mark, and those of them used so far. */
+  unsigned char first[ENCODING_ENOUGH];
+  size_t first_n, first_used;
+  bool at_end; /* that were all */
   struct line_quotes quotes;
 };
 
@@ -124,6 +129,42 @@ static int read_small(struct line_source *s, char *to, size_t room, size_t *n,
   return part < 0 ? read_failure(s, errno, error) : 0;
 }
 
+static int read_more(struct line_source *s, char *to, size_t room, size_t *n,
+                     struct pems_error *error) {
+  return s->file ? read_large(s, to, room, n, error)
+                 : read_small(s, to, room, n, error);
+}
+
+/* --- what it begins with --- */
+
+/* As many bytes as tell that, however few come at a time. */
+static int read_first(struct line_source *s, struct pems_error *error) {
+  while (!s->at_end && s->first_n < sizeof(s->first)) {
+    size_t n = 0;
+    const int failed = read_more(s, (char *)s->first + s->first_n,
+                                 sizeof(s->first) - s->first_n, &n, error);
+    if (failed) {
+      return failed;
+    }
+    s->first_n += n;
+    s->at_end = n == 0;
+  }
+  return line_header_begin(s->o.header, s->name, s->first, s->first_n,
+                           &s->first_used, error);
+}
+
+static int read_bytes(struct line_source *s, char *to, size_t room, size_t *n,
+                      struct pems_error *error) {
+  const size_t left = s->first_n - s->first_used;
+  if (left == 0 && !s->at_end) {
+    return read_more(s, to, room, n, error);
+  }
+  *n = left < room ? left : room;
+  memcpy(to, s->first + s->first_used, *n);
+  s->first_used += *n;
+  return 0;
+}
+
 /* --- one file after the other --- */
 
 static void close_file(struct line_source *s) {
@@ -162,7 +203,9 @@ static int open_next(struct line_source *s, struct pems_error *error) {
   const char *const path = s->o.path[s->next++];
   s->open = true;
   s->any = false;
-  s->in_header = s->o.header;
+  s->in_header = s->o.header && s->o.header->row;
+  s->first_n = s->first_used = 0;
+  s->at_end = false;
   line_quotes_begin(&s->quotes, s->o.separator);
   if (strcmp(path, LINE_STANDARD) == 0) {
     s->name = "standard input";
@@ -179,6 +222,12 @@ static int open_next(struct line_source *s, struct pems_error *error) {
                              "that can be read",
                              path, strerror(errno))
                    : 0;
+}
+
+static int begin_next(struct line_source *s, struct pems_error *error) {
+  const int failed = open_next(s, error);
+  return failed || !s->o.header || !s->o.header->marks ? failed
+                                                       : read_first(s, error);
 }
 
 /* --- what is read --- */
@@ -240,10 +289,9 @@ int line_source_read(struct line_source *s, void *to, size_t room, size_t *n,
     if (!s->open && s->next == s->o.paths) {
       return 0;
     }
-    int failed = s->open ? 0 : open_next(s, error);
+    int failed = s->open ? 0 : begin_next(s, error);
     if (!failed) {
-      failed = s->file ? read_large(s, to, room, n, error)
-                       : read_small(s, to, room, n, error);
+      failed = read_bytes(s, to, room, n, error);
     }
     const bool more = *n > 0;
     if (!failed) {

@@ -25,7 +25,7 @@ struct line_source_options {
   size_t piece; /* bytes read at a time, a multiple of PEMS_DISK_UNIT */
   bool quotes;  /* CSV: `end` is 0, and newlines become it (line_quotes.h) */
   unsigned char separator;    /* of columns, for quotes */
-  struct line_header *header; /* or NULL: files have none */
+  struct line_header *header; /* or NULL: files have neither it nor a mark */
 };
 
 /* Takes two pieces of memory; opens nothing. ENOMEM. */

@@ -105,6 +105,34 @@ START_TEST(long_header) {
 }
 END_TEST
 
+static size_t marked(const char *name, const char *text, int *failed) {
+  size_t used = 99;
+  *failed = line_header_begin(&header, name, (const unsigned char *)text,
+                              strlen(text), &used, &error);
+  return used;
+}
+
+/* That of the first file with any bytes counts; all are left out. */
+START_TEST(marks) {
+  static const char mark[] = "\xef\xbb\xbf";
+  int failed;
+  ck_assert_uint_eq(marked("empty", "", &failed), 0);
+  ck_assert(failed == 0 && !header.begun);
+  ck_assert_uint_eq(marked("one", "\xef\xbb\xbfz", &failed), 3);
+  ck_assert(failed == 0 && header.begun && header.marked);
+  ck_assert_uint_eq(marked("two", "a,b", &failed), 0);
+  ck_assert(failed == 0 && header.marked);
+  setup();
+  ck_assert_uint_eq(marked("one", "\xef\xbb", &failed), 0);
+  ck_assert_uint_eq(marked("two", mark, &failed), 3);
+  ck_assert(failed == 0 && !header.marked);
+  ck_assert_uint_eq(marked("three", "\xff\xfe", &failed), 0);
+  ck_assert_int_eq(failed, EINVAL);
+  ck_assert_str_eq(error.text, "three: text of UTF-16LE: convert it with iconv "
+                               "-f UTF-16LE -t UTF-8");
+}
+END_TEST
+
 int main(void) {
   Suite *const s = suite_create("line_header");
   TCase *const t = tcase_create("line_header");
@@ -113,6 +141,7 @@ int main(void) {
   tcase_add_test(t, another_header);
   tcase_add_test(t, refused_header);
   tcase_add_test(t, long_header);
+  tcase_add_test(t, marks);
   suite_add_tcase(s, t);
   return check_run(s);
 }
