@@ -93,6 +93,8 @@ struct pems_sort_counts {
    A new file gets mode 0666 & ~umask, an existing one keeps its mode. The
    result is written without a name or under another one and appears only when
    complete: after a failure the old `to` is unchanged and nothing else is left.
+   A file with hard links, or that a new one cannot replace without losing its
+   owner, ACL or attributes, is overwritten then: see OUTPUT in pems-sort(1).
    EINVAL if the size of `from` is not a multiple of the record size. `counts`
    may be NULL. */
 int pems_sort_file(const char *from, const char *to,

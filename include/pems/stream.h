@@ -146,7 +146,8 @@ struct pems_node *pems_node_file_source(struct pems_graph *graph,
                                         const char *name, const char *path,
                                         size_t size);
 /* Writes a file beside `path`, which is renamed when the whole graph has
-   finished. */
+   finished, or written over a file with hard links and the like, as by
+   pems_sort_file. */
 struct pems_node *pems_node_file_sink(struct pems_graph *graph,
                                       const char *name, const char *path);
 

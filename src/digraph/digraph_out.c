@@ -1,15 +1,14 @@
 #include "digraph/digraph_out.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "digraph/digraph.h"
 #include "disk/file.h"
+#include "disk/special.h"
 #include "os/whole.h"
 
 enum {
@@ -28,10 +27,8 @@ static int failed(struct digraph_out *o, int code) {
 
 /* --- opening --- */
 
-/* What has no name of its own, or keeps it: a pipe, a terminal, a device. */
 static int open_special(struct digraph_out *o) {
-  o->fd = digraph_out_standard(o->path) ? STDOUT_FILENO
-                                        : open(o->path, O_WRONLY | O_CLOEXEC);
+  o->fd = digraph_out_standard(o->path) ? STDOUT_FILENO : special_open(o->path);
   return o->fd < 0 ? failed(o, errno) : 0;
 }
 
@@ -47,9 +44,7 @@ bool digraph_out_standard(const char *path) {
 
 int digraph_out_open(struct digraph_out *o, const char *path,
                      struct pems_error *error) {
-  struct stat is;
-  const bool special = digraph_out_standard(path) ||
-                       (stat(path, &is) == 0 && !S_ISREG(is.st_mode));
+  const bool special = digraph_out_standard(path) || special_is(path);
   *o = (struct digraph_out){.path = path, .error = error};
   o->buffer = aligned_alloc(PEMS_DISK_UNIT, 2 * PIECE);
   if (!o->buffer) {
@@ -147,19 +142,26 @@ void digraph_out_signed(struct digraph_out *o, int32_t number, char after) {
                      after);
 }
 
+static void commit(struct digraph_out *o) {
+  struct pems_error error;
+  const int code = disk_file_commit(o->file, o->written, &error);
+  if (code && disk_file_broken(o->file)) {
+    o->code = digraph_failure(o->error, code, "%s", error.text);
+  } else if (code) {
+    failed(o, code);
+  }
+}
+
 int digraph_out_close(struct digraph_out *o) {
   flush(o);
   if (o->file) {
     wait_piece(o, 0);
     wait_piece(o, 1);
     if (!o->code) {
-      const int code = disk_file_commit(o->file, o->written, NULL);
-      if (code) {
-        failed(o, code);
-      }
+      commit(o);
     }
     disk_file_close(o->file);
-  } else if (!digraph_out_standard(o->path) && close(o->fd) && !o->code) {
+  } else if (o->fd > STDERR_FILENO && close(o->fd) && !o->code) {
     failed(o, errno);
   }
   free(o->buffer);

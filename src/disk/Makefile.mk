@@ -13,6 +13,10 @@ libpemsbase_la_SOURCES += \
   src/disk/queue.h \
   src/disk/request.c \
   src/disk/request.h \
+  src/disk/replace.c \
+  src/disk/replace.h \
+  src/disk/special.c \
+  src/disk/special.h \
   src/disk/spill.c \
   src/disk/spill.h
 
@@ -28,5 +32,6 @@ UNIT_TESTS += \
   tests/unit/disk/test_file_shortage \
   tests/unit/disk/test_name \
   tests/unit/disk/test_paged \
+  tests/unit/disk/test_special \
   tests/unit/disk/test_spill
 EXTRA_DIST += src/disk/README.md

@@ -19,6 +19,7 @@
 #include "disk/choice.h"
 #include "disk/name.h"
 #include "disk/queue.h"
+#include "disk/replace.h"
 #include "disk/request.h"
 #include "drivers/driver.h"
 #include "os/native.h"
@@ -34,11 +35,10 @@ struct disk_file {
   struct driver_file *file;
   struct disk_queue *queue;
   struct disk_tally tally;
-  bool replaces; /* there is a file at `target`, which is: */
-  struct stat old;
-  struct name name;      /* what it has until it is committed, or none */
-  char target[PATH_MAX]; /* where it is put */
-  char path[];           /* as given */
+  struct replace to;    /* where it is put */
+  struct name name;     /* what it has until it is committed, or none */
+  char place[PATH_MAX]; /* like which that is, or will be */
+  char path[];          /* as given */
 };
 
 static int file_failure(const char *what, const char *path, int code,
@@ -161,31 +161,14 @@ static int output_failure(const struct disk_file *f, int code,
 
 /* Looks at what is there already. */
 static int look(struct disk_file *f, struct pems_error *error) {
-  int code = name_resolve(f->path, f->target);
-  if (code) {
-    return output_failure(f, code, error);
-  }
-  const size_t n = strlen(f->target);
-  if (f->target[n - 1] == '/') {
-    return output_failure(f, EISDIR, error);
-  }
-  if (stat(f->target, &f->old)) {
-    return errno == ENOENT ? 0 : output_failure(f, errno, error);
-  }
-  f->replaces = true;
-  if (S_ISDIR(f->old.st_mode)) {
-    return output_failure(f, EISDIR, error);
-  }
-  if (!S_ISREG(f->old.st_mode)) {
-    return failure(error, EINVAL,
-                   "output file: %s: is there and not a regular file: name "
-                   "another file",
-                   f->path);
-  }
-  if (faccessat(AT_FDCWD, f->target, W_OK, AT_EACCESS)) {
-    return output_failure(f, errno, error);
-  }
-  return 0;
+  const int code = replace_look(&f->to, f->path);
+  return code == EINVAL
+             ? failure(error, EINVAL,
+                       "output file: %s: is there and not a regular file: name "
+                       "another file",
+                       f->path)
+         : code ? output_failure(f, code, error)
+                : 0;
 }
 
 /* For name_make: 0600, for nobody is to see half a file. */
@@ -195,9 +178,9 @@ static int make_named(const char *path, void *arg) {
   return f->fd < 0 ? errno : 0;
 }
 
-static int make(struct disk_file *f) {
+static int make_beside(struct disk_file *f) {
   char dir[PATH_MAX];
-  name_directory(f->target, dir);
+  name_directory(f->place, dir);
   f->fd = open(dir, O_TMPFILE | O_RDWR | O_CLOEXEC, 0666);
   if (f->fd >= 0) {
     return 0;
@@ -206,7 +189,19 @@ static int make(struct disk_file *f) {
   if (errno != EOPNOTSUPP && errno != EISDIR) {
     return errno;
   }
-  return name_make(&f->name, f->target, make_named, f);
+  return name_make(&f->name, f->place, make_named, f);
+}
+
+/* A file that may be written in a directory that may not is made elsewhere. */
+static int make(struct disk_file *f) {
+  strcpy(f->place, f->to.target);
+  const int code = make_beside(f);
+  if (!replace_elsewhere(&f->to, code)) {
+    return code;
+  }
+  const int n = snprintf(f->place, sizeof(f->place), "%s%s",
+                         choice_default_dir(), strrchr(f->to.target, '/'));
+  return n < (int)sizeof(f->place) ? make_beside(f) : ENAMETOOLONG;
 }
 
 /* Beyond the limit the kernel would also send SIGXFSZ. */
@@ -276,56 +271,20 @@ int disk_file_expect(struct disk_file *f, uint64_t size,
 
 /* --- putting it in its place --- */
 
-/* 0666 & ~umask, which can only be read by setting it, or from here. */
-static mode_t new_mode(void) {
-  char line[128];
-  unsigned mask = 077;
-  FILE *const status = fopen("/proc/self/status", "re");
-  while (status && fgets(line, sizeof(line), status)) {
-    if (sscanf(line, "Umask: %o", &mask) == 1) {
-      break;
-    }
-  }
-  if (status) {
-    fclose(status);
-  }
-  return 0666 & ~(mode_t)mask;
-}
-
-/* The owner first, for chown takes some modes away. Who may not give the file
-   to its owner gives it no rights to run as somebody else. */
-static int set_mode(const struct disk_file *f) {
-  mode_t mode = f->old.st_mode & 07777;
-  if (!f->replaces && !f->name.path[0]) {
-    return 0; /* open did that */
-  }
-  if (!f->replaces) {
-    mode = new_mode();
-  } else if (fchown(f->fd, f->old.st_uid, f->old.st_gid)) {
-    mode &= 0777;
-  }
-  return fchmod(f->fd, mode) ? errno : 0;
-}
-
-/* For name_make: gives the file its first name. */
-static int link_named(const char *path, void *arg) {
-  const struct disk_file *const f = arg;
-  char self[64];
-  snprintf(self, sizeof(self), "/proc/self/fd/%d", f->fd);
-  if (linkat(AT_FDCWD, self, AT_FDCWD, path, AT_SYMLINK_FOLLOW) == 0) {
-    return 0;
-  }
-  /* Without /proc, the superuser only. */
-  if (errno == ENOENT &&
-      linkat(f->fd, "", AT_FDCWD, path, AT_EMPTY_PATH) == 0) {
-    return 0;
-  }
-  return errno;
-}
-
 /* What is still in the system's cache may yet fail. */
 static int settle(const struct disk_file *f) {
   return f->file->align == 1 ? f->file->driver->flush(f->file) : 0;
+}
+
+/* What was there is lost, and the complete file stays where it is. */
+static int broken_failure(struct disk_file *f, int code,
+                          struct pems_error *error) {
+  failure(error, code,
+          "output file: %s: %s while it was overwritten: what belongs there is "
+          "in %s: copy it there",
+          f->path, strerror(code), f->name.path);
+  f->name.path[0] = 0;
+  return code;
 }
 
 int disk_file_commit(struct disk_file *f, uint64_t size,
@@ -335,15 +294,15 @@ int disk_file_commit(struct disk_file *f, uint64_t size,
     code = settle(f);
   }
   if (!code) {
-    code = set_mode(f);
+    code = replace_commit(&f->to, f->fd, size, &f->name, f->place);
   }
-  if (!code && !f->name.path[0]) {
-    code = name_make(&f->name, f->target, link_named, f);
-  }
-  if (!code) {
-    code = name_move(&f->name, f->target);
-  }
-  return code ? output_failure(f, code, error) : 0;
+  return f->to.broken ? broken_failure(f, code, error)
+         : code       ? output_failure(f, code, error)
+                      : 0;
+}
+
+bool disk_file_broken(const struct disk_file *f) {
+  return f->to.broken;
 }
 
 void disk_file_close(struct disk_file *f) {

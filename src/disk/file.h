@@ -9,6 +9,7 @@
 #ifndef PEMS_DISK_FILE_H
 #define PEMS_DISK_FILE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include <pems/disk.h>
@@ -24,8 +25,10 @@ int disk_file_open(struct disk_file **file, const char *path, const char *io,
 /* Creates a file, to be read and written, that disk_file_commit puts at `path`.
    Before, it has no name or, on file systems that cannot do that, a name beside
    `path` (see disk_file_unlink_names). Where `path` is a symbolic link, what it
-   points to will be replaced. EISDIR or EINVAL if there is something that is no
-   regular file, EACCES if there is a file that may not be written, .... */
+   points to will be replaced. Where there is a file in a directory that may not
+   be written, it is made in $TMPDIR or /var/tmp. EISDIR or EINVAL if there is
+   something that is no regular file, EACCES if there is a file that may not be
+   written, .... */
 int disk_file_create(struct disk_file **file, const char *path, const char *io,
                      int depth, struct pems_error *error);
 /* Tells how large a created file is going to be, at least, before what is
@@ -36,10 +39,15 @@ int disk_file_expect(struct disk_file *file, uint64_t size,
                      struct pems_error *error);
 /* Cuts the file to `size` bytes and puts it at its path, in one step for all
    who look. It gets mode 0666 & ~umask or, where it replaces a file, that
-   file's mode and, where allowed, owner. No request may be under way; what
-   follows is disk_file_close. After a failure nothing has changed at `path`. */
+   file's mode and owner. Where that would lose what the file has beside its
+   contents, or may not be, its contents are overwritten (disk/replace.h). No
+   request may be under way; what follows is disk_file_close. After a failure
+   nothing has changed at `path`; or, if a disk failed while it was overwritten,
+   *error says where the complete file is. */
 int disk_file_commit(struct disk_file *file, uint64_t size,
                      struct pems_error *error);
+/* Whether that failed so: it is damaged. */
+bool disk_file_broken(const struct disk_file *file);
 /* No request may be under way. What was created but not committed is gone. NULL
    is allowed. */
 void disk_file_close(struct disk_file *file);

@@ -3,12 +3,14 @@
 #include "os/thread.h"
 
 #include <errno.h>
+#include <linux/magic.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/random.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 /* Links that are followed, as the system does. */
@@ -36,15 +38,20 @@ void name_directory(const char *path, char dir[PATH_MAX]) {
   dir[n ? n : 1] = 0;
 }
 
-/* One link further; EINVAL if it is none. */
+/* One link further; EINVAL if it is none, or one of /proc: these lead to files,
+   not to their names. */
 static int follow(char path[PATH_MAX]) {
   char link[PATH_MAX], dir[PATH_MAX], next[PATH_MAX];
+  struct statfs fs;
   const ssize_t n = readlink(path, link, sizeof(link) - 1);
   if (n < 0) {
     return errno;
   }
   link[n] = 0;
   name_directory(path, dir);
+  if (statfs(dir, &fs) == 0 && fs.f_type == PROC_SUPER_MAGIC) {
+    return EINVAL;
+  }
   const int error = put(next, *link == '/' ? "" : dir, link);
   if (!error) {
     memcpy(path, next, PATH_MAX);
@@ -80,10 +87,15 @@ static int note(const char *path) {
   return -1;
 }
 
-static void forget(struct name *name) {
+void name_keep(struct name *name) {
   if (name->slot >= 0) {
     atomic_store(&names[name->slot], NULL);
   }
+  name->slot = -1;
+}
+
+static void forget(struct name *name) {
+  name_keep(name);
   name->path[0] = 0;
 }
 

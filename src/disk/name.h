@@ -6,7 +6,8 @@
 #include <sys/types.h>
 
 /* Where a file at `path` lies in the end: absolute, and not a symbolic link (it
-   need not exist). 0 or an errno value. */
+   need not exist), unless that is one of /proc, which leads to an open file
+   rather than to a name. 0 or an errno value. */
 int name_resolve(const char *path, char target[PATH_MAX]);
 
 /* The directory of an absolute path. */
@@ -27,6 +28,8 @@ int name_make(struct name *name, const char *target,
 /* Renames what has the name to `target`; 0 or an errno value, then it keeps the
    name. */
 int name_move(struct name *name, const char *target);
+/* From now on name_unlink_all leaves it. */
+void name_keep(struct name *name);
 /* Removes what has the name, if there is one. */
 void name_remove(struct name *name);
 

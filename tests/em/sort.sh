@@ -321,4 +321,53 @@ else
     pass "$title"
   fi
 fi
+
+# --- outputs that are there ---
+
+# in_place WHAT OPTIONS...: `x`, whose lines are no longer in order, is sorted
+# into itself by another name of it, which stays one.
+in_place() {
+  what=$1
+  shift
+  printf 'b,bbbbb\na,aaaaa\n' >x
+  printf 'a,aaaaa\nb,bbbbb\n' >want
+  ln -f x y
+  try pems-sort "$@" x -o y
+  { cmp -s want x && [ "$(stat -c %h x)" -eq 2 ] && [ ! -s stderr.txt ]; } ||
+    fault "$what: hard links"
+  # A directory that may not be written; root may anyway.
+  chmod 755 . && rm -rf held && mkdir held && printf 'b,bbbbb\na,aaaaa\n' >held/x
+  chmod 666 held/x && chmod 555 held
+  other='setpriv --reuid 65534 --clear-groups env TMPDIR=/tmp'
+  [ "$(id -u)" -eq 0 ] || other=
+  # shellcheck disable=SC2086 # words
+  if $other pems-sort --version >stdout.txt 2>stderr.txt; then
+    try $other pems-sort "$@" held/x -o held/x
+  else
+    echo "$what: a directory that may not be written: not tested"
+    cp want held/x
+  fi
+  cmp -s want held/x || fault "$what: a directory that may not be written"
+  chmod 755 held
+  # Standard output by name goes on where it is, a pipe and a device stay.
+  {
+    echo before
+    pems-sort "$@" x -o /dev/stdout
+    echo behind
+  } >both 2>stderr.txt
+  { echo before && cat want && echo behind; } | cmp -s - both ||
+    fault "$what: /dev/stdout"
+  rm -f pipe && mkfifo pipe
+  limited cat pipe >piped &
+  try pems-sort "$@" x -o pipe
+  wait
+  { cmp -s want piped && [ -p pipe ]; } || fault "$what: a pipe"
+  try pems-sort "$@" x -o /dev/null
+  { [ $status -eq 0 ] && [ -c /dev/null ]; } || fault "$what: a device"
+  pass "$what: outputs that are there"
+}
+in_place lines --lines
+in_place tables --csv -k2
+in_place records --key 0:8
+
 conclude

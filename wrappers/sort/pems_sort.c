@@ -14,6 +14,7 @@
 #include "pems/sort.h"
 #include "wrappers/sort/pems_sort_lines.h"
 #include "wrappers/sort/pems_sort_options.h"
+#include "wrappers/sort/pems_sort_output.h"
 #include "wrappers/sort/pems_sort_report.h"
 #include "wrappers/sort/pems_sort_stream.h"
 
@@ -145,13 +146,12 @@ static void check_budget(const struct sort_command *c) {
 static int sort_pushed(const struct sort_command *c,
                        struct pems_sort_counts *counts, struct verification *v,
                        struct pems_error *error) {
-  const bool standard = is_standard(c->output);
+  const bool plain = sort_output_plain(c->output);
   v->before.sorted = v->after.sorted = 1;
   check_budget(c);
-  const int failed =
-      sort_stream(c, counts, c->verify ? &v->before : NULL,
-                  c->verify && standard ? &v->after : NULL, error);
-  return failed || standard || !c->verify
+  const int failed = sort_stream(c, counts, c->verify ? &v->before : NULL,
+                                 c->verify && plain ? &v->after : NULL, error);
+  return failed || plain || !c->verify
              ? failed
              : verify_file(c, c->output, &v->after, &v->scan, error);
 }
@@ -161,7 +161,7 @@ static void sort(struct sort_command *c) {
   struct verification v = {0};
   struct pems_error error;
   struct sort_progress progress;
-  const int files = !is_standard(c->input) && !is_standard(c->output);
+  const int files = !is_standard(c->input) && !sort_output_plain(c->output);
   sort_progress_begin(&progress, false);
   if (c->progress) {
     c->sort.progress = sort_progress_tell;

@@ -9,18 +9,21 @@
 
 #include "base/failure.h"
 #include "disk/file.h"
+#include "disk/special.h"
 #include "os/native.h"
+#include "os/whole.h"
 
 struct sort_output {
   const char *path;
-  struct disk_file *file; /* NULL: standard output */
+  struct disk_file *file; /* NULL: what is written as it comes, to */
+  int fd;
   size_t piece;
   char *buffer;                   /* two pieces */
   struct pems_request request[2]; /* of the file, one for each; n: under way */
   int current;                    /* piece that is filled */
   size_t filled;                  /* bytes of it */
   uint64_t written;               /* bytes before it */
-  struct pems_disk_counts standard;
+  struct pems_disk_counts plain;
 };
 
 static int write_failure(const struct sort_output *out, int code,
@@ -33,18 +36,12 @@ static int write_failure(const struct sort_output *out, int code,
 
 /* --- pieces of bytes --- */
 
-static int write_standard(struct sort_output *out, size_t n,
-                          struct pems_error *error) {
-  for (size_t done = 0; done < n;) {
-    const ssize_t part = write(STDOUT_FILENO, out->buffer + done, n - done);
-    if (part < 0 && errno != EINTR) {
-      return write_failure(out, errno, error);
-    }
-    done += part > 0 ? (size_t)part : 0;
-    out->standard.writes++;
-  }
-  out->standard.bytes_written += n;
-  return 0;
+static int write_plain(struct sort_output *out, size_t n,
+                       struct pems_error *error) {
+  const int code = whole_write(out->fd, out->buffer, n);
+  out->plain.writes++;
+  out->plain.bytes_written += n;
+  return code ? write_failure(out, code, error) : 0;
 }
 
 static int wait_piece(struct sort_output *out, int i,
@@ -77,7 +74,7 @@ static int next_piece(struct sort_output *out, struct pems_error *error) {
   const size_t n = out->filled;
   const int failed = n == 0      ? 0
                      : out->file ? write_file(out, n, error)
-                                 : write_standard(out, n, error);
+                                 : write_plain(out, n, error);
   out->written += n;
   out->filled = 0;
   return failed;
@@ -122,6 +119,23 @@ int sort_output_commit(struct sort_output *out, struct pems_error *error) {
 
 /* --- opening --- */
 
+static bool is_standard(const char *path) {
+  return strcmp(path, SORT_STANDARD) == 0;
+}
+
+bool sort_output_plain(const char *path) {
+  return is_standard(path) || special_is(path);
+}
+
+static int open_plain(struct sort_output *out, const char *path,
+                      struct pems_error *error) {
+  out->fd = is_standard(path) ? STDOUT_FILENO : special_open(path);
+  return out->fd < 0
+             ? failure(error, errno, "output file: %s: %s: name another file",
+                       path, strerror(errno))
+             : 0;
+}
+
 static int open_file(struct sort_output *out, const struct sort_command *c,
                      uint64_t bytes, struct pems_error *error) {
   const int failed = disk_file_create(&out->file, c->output, c->sort.scratch.io,
@@ -132,12 +146,12 @@ static int open_file(struct sort_output *out, const struct sort_command *c,
 int sort_output_open(struct sort_output **out, const struct sort_command *c,
                      size_t piece, uint64_t bytes, struct pems_error *error) {
   struct sort_output *const new = native_zalloc(1, sizeof(*new));
-  const bool standard = strcmp(c->output, SORT_STANDARD) == 0;
   *out = NULL;
   if (!new) {
     return failure(error, ENOMEM, "memory: to write with: free some");
   }
-  new->path = standard ? "standard output" : c->output;
+  new->path = is_standard(c->output) ? "standard output" : c->output;
+  new->fd = STDOUT_FILENO;
   new->piece = piece;
   new->buffer = mmap(NULL, 2 * piece, PROT_READ | PROT_WRITE,
                      MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -146,8 +160,9 @@ int sort_output_open(struct sort_output **out, const struct sort_command *c,
     new->buffer = NULL;
     failed = failure(error, ENOMEM,
                      "memory: %zu bytes to write with: free some", 2 * piece);
-  } else if (!standard) {
-    failed = open_file(new, c, bytes, error);
+  } else {
+    failed = sort_output_plain(c->output) ? open_plain(new, c->output, error)
+                                          : open_file(new, c, bytes, error);
   }
   if (failed) {
     sort_output_close(new);
@@ -164,6 +179,9 @@ void sort_output_close(struct sort_output *out) {
   wait_piece(out, 0, NULL);
   wait_piece(out, 1, NULL);
   disk_file_close(out->file);
+  if (out->fd > STDERR_FILENO) {
+    close(out->fd);
+  }
   if (out->buffer) {
     munmap(out->buffer, 2 * out->piece);
   }
@@ -175,6 +193,6 @@ void sort_output_counts(const struct sort_output *out,
   if (out->file) {
     disk_file_counts(out->file, counts);
   } else {
-    *counts = out->standard;
+    *counts = out->plain;
   }
 }

@@ -1,7 +1,8 @@
-/* Where pems-sort writes to: a file, or standard output. */
+/* Where pems-sort writes to: a file, standard output, a pipe or a device. */
 #ifndef PEMS_WRAPPERS_PEMS_SORT_OUTPUT_H
 #define PEMS_WRAPPERS_PEMS_SORT_OUTPUT_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -10,6 +11,10 @@
 
 /* Written in two pieces: while one is filled the other goes. One thread. */
 struct sort_output;
+
+/* Whether it is written as it comes, and cannot be read again: standard output,
+   a pipe, a device. */
+bool sort_output_plain(const char *path);
 
 /* Begins c->output; a file appears when it is committed. `bytes`: that it will
    have, 0: unknown. The rest as sort_input_open. */

@@ -2,13 +2,12 @@
 #include "em/lines/line_sink.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/failure.h"
 #include "disk/file.h"
+#include "disk/special.h"
 #include "em/lines/line_source.h"
 #include "os/native.h"
 #include "os/whole.h"
@@ -38,12 +37,6 @@ static int write_failure(const struct line_sink *s, int code,
 
 /* --- opening --- */
 
-/* Devices and pipes have a name that must stay. */
-static bool is_special(const char *path) {
-  struct stat st;
-  return stat(path, &st) == 0 && !S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode);
-}
-
 static int open_path(struct line_sink *s, const char *path, const char *io,
                      int depth, struct pems_error *error) {
   if (!path || strcmp(path, LINE_STANDARD) == 0) {
@@ -52,10 +45,10 @@ static int open_path(struct line_sink *s, const char *path, const char *io,
     return 0;
   }
   s->path = path;
-  if (!is_special(path)) {
+  if (!special_is(path)) {
     return disk_file_create(&s->file, path, io, depth, error);
   }
-  s->fd = open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY);
+  s->fd = special_open(path);
   return s->fd < 0
              ? failure(error, errno, "output file: %s: %s: name another file",
                        path, strerror(errno))

@@ -23,6 +23,7 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
+#include <sys/xattr.h>
 #include <unistd.h>
 
 #include "check_main.h"
@@ -39,7 +40,24 @@ static struct {
   int no_link;    /* errno for linkat, or 0 */
   int no_rename;  /* errno for rename, or 0 */
   int flushes;    /* calls of fdatasync */
+  int no_write;   /* errno for the second pwrite from now on, or 0 */
+  int killed;     /* by this signal, in it */
 } sys;
+
+__attribute__((visibility("default"))) ssize_t pwrite(int fd, const void *bytes,
+                                                      size_t n, off_t at) {
+  static int calls;
+  calls = sys.no_write || sys.killed ? calls + 1 : 0;
+  if (calls > 1 && sys.killed) {
+    raise(sys.killed);
+    sys.killed = 0;
+  }
+  if (calls > 1 && sys.no_write) {
+    errno = sys.no_write;
+    return -1;
+  }
+  return syscall(SYS_pwrite64, fd, bytes, n, at);
+}
 
 __attribute__((visibility("default"))) int open(const char *path, int flags,
                                                 ...) {
@@ -400,6 +418,206 @@ START_TEST(links_stay_links) {
 }
 END_TEST
 
+/* --- a file whose contents alone are replaced --- */
+
+static ino_t inode_of(const char *path) {
+  struct stat st;
+  ck_assert_int_eq(stat(path, &st), 0);
+  return st.st_ino;
+}
+
+/* It becomes longer, then shorter, by each driver and without unnamed files. */
+START_TEST(hard_links_stay) {
+  const char *const path = file_of("out", 3 * UNIT), *const other = in_dir("o");
+  const ino_t inode = inode_of(path);
+  sys.no_tmpfile = _i % 2 ? EOPNOTSUPP : 0;
+  ck_assert_int_eq(chmod(path, 0604), 0);
+  ck_assert_int_eq(link(path, other), 0);
+  for (size_t n = 300001; n > 100; n /= 60) {
+    create(path, drivers_tried[_i / 2]);
+    write_all(n);
+    commit(n);
+    expect_file(other, n);
+    expect_names(2);
+    ck_assert_uint_eq(inode_of(path), inode);
+    ck_assert_uint_eq(mode_of(path), 0604);
+  }
+  unlink(path);
+  unlink(other);
+}
+END_TEST
+
+static void expect_overwritten(const char *path, size_t n) {
+  const ino_t inode = inode_of(path);
+  create(path, NULL);
+  write_all(n);
+  commit(n);
+  expect_file(path, n);
+  ck_assert_uint_eq(inode_of(path), inode);
+}
+
+START_TEST(a_directory_that_may_not_be_written) {
+  const char *const path = file_of("out", 10);
+  const int root = geteuid() == 0;
+  sys.no_tmpfile = _i ? EOPNOTSUPP : 0;
+  setenv("TMPDIR", "/var/tmp", 1);
+  ck_assert_int_eq(chmod(path, 0666), 0);
+  ck_assert_int_eq(chmod(dir, 0555), 0);
+  if (root) {
+    ck_assert_int_eq(seteuid(65534), 0);
+  }
+  expect_overwritten(path, 5000);
+  expect_names(1);
+  if (root) {
+    ck_assert_int_eq(seteuid(0), 0);
+  }
+  ck_assert_int_eq(chmod(dir, 0700), 0);
+  unlink(path);
+}
+END_TEST
+
+/* A file of another user that all may write, in a directory that is one's own,
+   and in one where only owners may remove it. */
+START_TEST(owners_stay) {
+  const char *const path = file_of("out", 10);
+  struct stat st;
+  if (geteuid()) {
+    puts("skipped: owners_stay: not root");
+    unlink(path);
+    return;
+  }
+  ck_assert(chmod(path, 0666) == 0 && chown(path, 12, 34) == 0);
+  ck_assert_int_eq(chmod(dir, _i ? 01777 : 0777), 0);
+  ck_assert_int_eq(seteuid(65534), 0);
+  expect_overwritten(path, 5000);
+  ck_assert_int_eq(seteuid(0), 0);
+  ck_assert(stat(path, &st) == 0 && st.st_uid == 12 && st.st_gid == 34);
+  unlink(path);
+}
+END_TEST
+
+START_TEST(attributes_stay) {
+  const char *const path = file_of("out", 10);
+  char value[8];
+  if (setxattr(path, "user.note", "x", 1, 0)) {
+    puts("skipped: attributes_stay: this file system has none");
+  } else {
+    expect_overwritten(path, 5000);
+    ck_assert_int_eq(getxattr(path, "user.note", value, sizeof(value)), 1);
+  }
+  unlink(path);
+}
+END_TEST
+
+START_TEST(what_is_mounted_on) {
+  const char *const path = file_of("out", 10);
+  sys.no_rename = EBUSY;
+  expect_overwritten(path, 5000);
+  expect_names(1);
+  unlink(path);
+}
+END_TEST
+
+/* The file that is complete beside `path`: a copy of it. */
+static void expect_kept(const char *path, size_t n) {
+  char shell[512];
+  snprintf(shell, sizeof(shell), "mv %s.pems-?????? %s.kept", path, path);
+  ck_assert_int_eq(system(shell), 0);
+  snprintf(shell, sizeof(shell), "%s.kept", path);
+  ck_assert_uint_eq(mode_of(shell), 0600);
+  expect_file(shell, n);
+  unlink(shell);
+}
+
+/* The old contents are gone by then, in part; the new ones are not. */
+START_TEST(a_disk_that_fails_meanwhile) {
+  enum { N = MIB - 5 };
+  const char *const path = file_of("out", 77), *const other = in_dir("o");
+  char want[256];
+  ck_assert_int_eq(link(path, other), 0);
+  create(path, NULL);
+  write_all(N);
+  sys.no_write = EIO;
+  pwrite(-1, "", 0, 0); /* the next one fails */
+  ck_assert_int_eq(disk_file_commit(f, N, &error), EIO);
+  sys.no_write = 0;
+  ck_assert(disk_file_broken(f));
+  snprintf(want, sizeof(want),
+           "output file: %s: Input/output error while it was overwritten: what "
+           "belongs there is in %s.pems-",
+           path, path);
+  ck_assert_msg(strncmp(error.text, want, strlen(want)) == 0, "%s", error.text);
+  disk_file_close(f);
+  f = NULL;
+  disk_file_unlink_names();
+  expect_kept(path, N);
+  unlink(path);
+  unlink(other);
+}
+END_TEST
+
+/* Signals that can wait do until all is written; SIGKILL leaves the complete
+   file beside. */
+START_TEST(signals_meanwhile) {
+  static const int signals[] = {SIGTERM, SIGINT, SIGHUP, SIGKILL};
+  enum { N = 300001 };
+  const char *const path = file_of("out", 77), *const other = in_dir("o");
+  int status;
+  ck_assert_int_eq(link(path, other), 0);
+  const pid_t child = fork();
+  if (child == 0) {
+    disk_file_unlink_at_signals();
+    create(path, NULL);
+    write_all(N);
+    sys.killed = signals[_i];
+    pwrite(-1, "", 0, 0);
+    disk_file_commit(f, N, &error);
+    _exit(3);
+  }
+  ck_assert_int_eq(waitpid(child, &status, 0), child);
+  ck_assert(WIFSIGNALED(status));
+  ck_assert_int_eq(WTERMSIG(status), signals[_i]);
+  if (signals[_i] == SIGKILL) {
+    expect_kept(path, N);
+  } else {
+    expect_file(other, N);
+    expect_names(2);
+  }
+  unlink(path);
+  unlink(other);
+}
+END_TEST
+
+/* There is no room for the file where the old one is: it is as it was. */
+START_TEST(a_full_disk_that_is_overwritten) {
+  char small[64], path[128], other[128];
+  strcpy(small, "/var/tmp/test_disk_small-XXXXXX");
+  ck_assert_ptr_nonnull(mkdtemp(small));
+  if (unshare(CLONE_NEWNS) ||
+      mount("none", "/", "none", MS_REC | MS_PRIVATE, "") ||
+      mount("tmpfs", small, "tmpfs", 0, "size=1m")) {
+    puts("skipped: a_full_disk_that_is_overwritten: cannot mount");
+    rmdir(small);
+    return;
+  }
+  snprintf(path, sizeof(path), "%s/out", small);
+  snprintf(other, sizeof(other), "%s/other", small);
+  const int fd = open(path, O_CREAT | O_WRONLY, 0644);
+  ck_assert_int_eq(write(fd, expected, 77), 77);
+  close(fd);
+  ck_assert_int_eq(link(path, other), 0);
+  create(path, NULL);
+  write_all(700000); /* twice that does not fit */
+  ck_assert_int_eq(disk_file_commit(f, 700000, &error), ENOSPC);
+  ck_assert(!disk_file_broken(f));
+  disk_file_close(f);
+  f = NULL;
+  expect_file(path, 77);
+  ck_assert_int_eq(umount2(small, MNT_DETACH), 0);
+  ck_assert_int_eq(rmdir(small), 0);
+}
+END_TEST
+
 START_TEST(relative_paths) {
   char was[512];
   ck_assert_ptr_nonnull(getcwd(was, sizeof(was)));
@@ -519,8 +737,8 @@ START_TEST(what_cannot_be_written) {
   expect_create_error("/dev/null", EINVAL, "is there and not a regular file");
   const char *const path = file_of("out", 10);
   expect_create_error(in_dir("out/out"), ENOTDIR, "Not a directory");
-  /* A file that may not be written, in a directory that may, and the reverse;
-     root may do anything. */
+  /* A file that may not be written, in a directory that may, and none where
+     none can be made; root may do anything. */
   const int root = geteuid() == 0;
   ck_assert_int_eq(chmod(path, 0444), 0);
   ck_assert_int_eq(chmod(dir, 0777), 0);
@@ -536,7 +754,7 @@ START_TEST(what_cannot_be_written) {
   if (root) {
     ck_assert_int_eq(seteuid(65534), 0);
   }
-  expect_create_error(path, EACCES, "Permission denied");
+  expect_create_error(in_dir("none"), EACCES, "Permission denied");
   if (root) {
     ck_assert_int_eq(seteuid(0), 0);
   }
@@ -687,6 +905,14 @@ int main(void) {
   tcase_add_loop_test(t, files_are_written_elsewhere, 0, 4);
   tcase_add_loop_test(t, modes_and_owners, 0, 2);
   tcase_add_test(t, links_stay_links);
+  tcase_add_loop_test(t, hard_links_stay, 0, 2 * (DRIVERS - 1));
+  tcase_add_loop_test(t, a_directory_that_may_not_be_written, 0, 2);
+  tcase_add_loop_test(t, owners_stay, 0, 2);
+  tcase_add_test(t, attributes_stay);
+  tcase_add_test(t, what_is_mounted_on);
+  tcase_add_test(t, a_disk_that_fails_meanwhile);
+  tcase_add_loop_test(t, signals_meanwhile, 0, 4);
+  tcase_add_test(t, a_full_disk_that_is_overwritten);
   tcase_add_test(t, relative_paths);
   tcase_add_loop_test(t, without_commit_nothing_is_left, 0, 2);
   tcase_add_loop_test(t, a_commit_that_fails_changes_nothing, 0, 4);

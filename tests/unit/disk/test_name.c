@@ -127,6 +127,9 @@ START_TEST(links_are_followed) {
   ck_assert_int_eq(symlink("link", link), 0);
   ck_assert_int_eq(name_resolve("link", got), ELOOP);
   unlink(link);
+  ck_assert_int_eq(symlink("/proc/self/fd/0", link), 0);
+  expect_resolved("link", "/proc/self/fd/0"); /* an open file, no name */
+  unlink(link);
   ck_assert_int_eq(name_resolve("", got), ENOENT);
   char *const much = malloc(PATH_MAX + 1);
   memset(much, 'x', PATH_MAX);
