@@ -17,7 +17,7 @@
 #include "os/thread.h"
 
 /* The program's thread-local data comes on top where it is part of stacks. */
-#define STACK_BYTES ((size_t)256 << 10)
+#define STACK_BYTES ((size_t)384 << 10)
 
 /* How often one looks again before going to sleep: some 20 us, the price of
    going to sleep and being woken. */

@@ -4,7 +4,7 @@
 #include <string.h>
 
 enum {
-  DIGIT_BITS = 8,
+  DIGIT_BITS = 9,
   DIGITS = 1 << DIGIT_BITS,
   BLOCK = 64,  /* words that are dealt at a time, at most */
   FEW = 24,    /* words that are sorted by insertion */
@@ -58,7 +58,7 @@ static void sum_up(uint32_t *count, size_t n) {
 #define WORD struct radix_24
 #define KEY uint64_t
 #define KEY_OF(x) ((x).key)
-#define ROOM 2048
+#define ROOM (RADIX_ROOM / 32)
 #define NAME(x) x##_24
 #include "em/kernel/radix_words.h"
 
@@ -111,11 +111,11 @@ void radix_u128(void *words, size_t n) {
 /* Equal words cannot be told apart: it is enough to count them. */
 void radix_u8(void *words, size_t n) {
   uint8_t *at = words;
-  size_t count[DIGITS] = {0};
+  size_t count[UINT8_MAX + 1] = {0};
   for (size_t i = 0; i < n; i++) {
     count[at[i]]++;
   }
-  for (int d = 0; d < DIGITS; d++) {
+  for (int d = 0; d <= UINT8_MAX; d++) {
     memset(at, d, count[d]);
     at += count[d];
   }

@@ -5,7 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define RADIX_ROOM ((size_t)64 << 10) /* bytes */
+#define RADIX_ROOM ((size_t)128 << 10) /* bytes */
 
 /* Sort n words in ascending order, in place; equal words may change places,
    which does not show. They need no alignment. RADIX_ROOM of the stack is room

@@ -24,6 +24,7 @@ typedef struct {
 
 static NAME(range) NAME(range_of)(const NAME(word) * a, size_t n) {
   KEY least = KEY_OF(a[0]), most = least;
+#pragma GCC unroll 4
   for (size_t i = 1; i < n; i++) {
     const KEY x = KEY_OF(a[i]);
     least = x < least ? x : least;
@@ -40,6 +41,7 @@ static inline size_t NAME(digit)(WORD x, KEY least, int shift) {
    they are not in order yet. */
 static bool NAME(insert)(NAME(word) * a, size_t n, size_t patience) {
   size_t moves = 0;
+#pragma GCC unroll 4
   for (size_t i = 1; i < n; i++) {
     const WORD x = a[i];
     if (KEY_OF(a[i - 1]) <= KEY_OF(x)) {
@@ -68,6 +70,7 @@ static __attribute__((noinline)) void NAME(by_digits)(NAME(word) * a, size_t n,
   uint32_t low[DIGITS], high[DIGITS];
   memset(low, 0, (mask + 1) * sizeof(*low));
   memset(high, 0, (mask + 1) * sizeof(*high));
+#pragma GCC unroll 4
   for (size_t i = 0; i < n; i++) {
     const size_t d = NAME(digit)(a[i], least, shift);
     low[d & mask]++;
@@ -75,10 +78,12 @@ static __attribute__((noinline)) void NAME(by_digits)(NAME(word) * a, size_t n,
   }
   sum_up(low, mask + 1);
   sum_up(high, mask + 1);
+#pragma GCC unroll 4
   for (size_t i = 0; i < n; i++) {
     const WORD x = a[i];
     room[low[NAME(digit)(x, least, shift) & mask]++] = x;
   }
+#pragma GCC unroll 4
   for (size_t i = 0; i < n; i++) {
     const WORD x = room[i];
     a[high[NAME(digit)(x, least, shift) >> bits & mask]++] = x;
@@ -183,6 +188,7 @@ static void NAME(fill_by_digits)(NAME(deal) * d, size_t n) {
   NAME(word) *out = d->a;
   const KEY least = d->least;
   const int shift = d->shift;
+#pragma GCC unroll 4
   for (size_t i = 0; i < n; i++) {
     const WORD x = a[i];
     out = NAME(put)(d, x, NAME(digit)(x, least, shift), out);
@@ -348,7 +354,7 @@ static void NAME(sort_many)(NAME(word) * a, size_t n, NAME(range) r, WORD *room,
                             bool sampled) {
   size_t begin[DIGITS + 1];
   int bits = width(n / NAME(MOST)) + 1;
-  bits = bits < 4 ? 4 : bits;
+  bits = bits < 6 ? 6 : bits;
   bits = bits < DIGIT_BITS ? bits : DIGIT_BITS;
   bits = bits < r.bits ? bits : r.bits;
   const int shift = r.bits - bits;
