@@ -170,7 +170,9 @@ int pems_sorter_filled(struct pems_sorter *sorter, size_t n,
                        struct pems_error *error);
 
 /* Ends the input: the records in memory are sorted and, unless all records fit
-   in merge_memory, written. Frees the buffers for forming runs. */
+   in merge_memory, written. Frees the buffers for forming runs, but for pages
+   that merging will use again, at most merge_memory: the system may take them
+   until the first pull. */
 int pems_sorter_finish(struct pems_sorter *sorter, struct pems_error *error);
 
 /* Returns the next *n records in order in *records; *n is 0 at the end. They

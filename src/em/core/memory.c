@@ -4,6 +4,7 @@
 #include "os/lock.h"
 
 #include <stdbool.h>
+#include <string.h>
 #include <sys/mman.h>
 
 /* Smaller buffers gain nothing from huge pages. */
@@ -16,9 +17,12 @@ void memory_init(struct memory *m, uint64_t limit) {
   m->used = m->most = m->spare = 0;
   m->arena = NULL;
   m->own = 0;
+  m->keeps = false;
+  memset(m->kept, 0, sizeof(m->kept));
 }
 
 void memory_destroy(struct memory *m) {
+  memory_keep(m, false);
   lock_destroy(&m->lock);
 }
 
@@ -26,14 +30,93 @@ static size_t rounded(size_t n) {
   return bits_align_up(n, MEMORY_PAGE);
 }
 
+/* --- what is kept --- */
+
+static void unmap(struct memory_range r) {
+  if (r.n) {
+    munmap(r.at, r.n);
+  }
+}
+
+/* Divides a range, the first part of which has n bytes, rounded up to huge
+   pages; returns the rest. */
+static struct memory_range cut(struct memory_range *r, size_t n) {
+  const size_t first = n < r->n ? bits_align_up(n, HUGE) : r->n;
+  const struct memory_range rest = {r->at + first, r->n - first};
+  r->n = first;
+  return rest;
+}
+
+/* No more than that many bytes are kept. */
+static void trim_locked(struct memory *m, uint64_t most) {
+  for (int i = 0; i < MEMORY_KEPT; i++) {
+    struct memory_range *const r = &m->kept[i];
+    unmap(cut(r, most < r->n ? most & ~(HUGE - 1) : r->n));
+    most -= r->n;
+  }
+}
+
+static void limit_locked(struct memory *m) {
+  trim_locked(m, m->keeps && m->used < m->limit ? m->limit - m->used : 0);
+}
+
+static void keep_locked(struct memory *m, struct memory_range r) {
+  struct memory_range *least = m->kept;
+  for (int i = 1; i < MEMORY_KEPT; i++) {
+    least = m->kept[i].n < least->n ? &m->kept[i] : least;
+  }
+  if (r.n > least->n) {
+    const struct memory_range other = *least;
+    *least = r;
+    r = other;
+  }
+  unmap(r);
+}
+
+/* The smallest that is enough, or else the largest. */
+static struct memory_range *choose_locked(struct memory *m, size_t n) {
+  struct memory_range *best = m->kept;
+  for (int i = 1; i < MEMORY_KEPT; i++) {
+    struct memory_range *const r = &m->kept[i];
+    if (best->n < n ? r->n > best->n : r->n >= n && r->n < best->n) {
+      best = r;
+    }
+  }
+  return best;
+}
+
+void memory_keep(struct memory *m, bool keep) {
+  lock_take(&m->lock);
+  m->keeps = keep;
+  limit_locked(m);
+  lock_give(&m->lock);
+}
+
+void memory_limit(struct memory *m, uint64_t limit) {
+  lock_take(&m->lock);
+  m->limit = limit;
+  limit_locked(m);
+  lock_give(&m->lock);
+}
+
+/* --- what is used --- */
+
 static void take_locked(struct memory *m, uint64_t n) {
   m->used += n;
   m->most = m->used > m->most ? m->used : m->most;
+  limit_locked(m);
 }
 
-static int fits(struct memory *m, size_t n) {
+/* With what of the kept is for it. */
+static bool fits(struct memory *m, size_t n, struct memory_range *kept) {
+  *kept = (struct memory_range){0};
   lock_take(&m->lock);
   const bool room = n <= m->limit && m->used <= m->limit - n;
+  if (room && n >= HUGE) {
+    struct memory_range *const r = choose_locked(m, n);
+    *kept = *r;
+    *r = cut(kept, n);
+  }
   if (room) {
     take_locked(m, n);
   }
@@ -128,19 +211,66 @@ static char *map(size_t n) {
   return all + before;
 }
 
+/* The range becomes the beginning of a buffer. Each of its pages is written to
+   first, so that the system does not take it while a disk reads into it. */
+static char *reuse(struct memory_range r, size_t n) {
+  char *p = r.at;
+  if (n > r.n) {
+    p = map(n);
+    if (p && mremap(r.at, r.n, n, MREMAP_MAYMOVE | MREMAP_FIXED, p) != p) {
+      munmap(p, n);
+      p = NULL;
+    }
+  } else {
+    unmap((struct memory_range){p + n, r.n - n});
+  }
+  if (!p) {
+    unmap(r);
+    return NULL;
+  }
+  for (size_t i = 0; i < r.n && i < n; i += MEMORY_PAGE) {
+    *(volatile char *)(p + i) = 0;
+  }
+  return p;
+}
+
 void *memory_get(struct memory *m, size_t n) {
+  struct memory_range kept;
   n = rounded(n ? n : 1);
   if (m->arena) {
     return arena_get(m->arena, n);
   }
-  if (!fits(m, n)) {
+  if (!fits(m, n, &kept)) {
     return NULL;
   }
-  char *const p = map(n);
+  char *p = kept.n ? reuse(kept, n) : map(n);
+  if (!p && m->keeps) { /* other pages may be in the way */
+    lock_take(&m->lock);
+    trim_locked(m, 0);
+    lock_give(&m->lock);
+    p = map(n);
+  }
   if (!p) {
     memory_note(m, -(int64_t)n);
   }
   return p;
+}
+
+/* The whole huge pages of a buffer; the rest is given back. */
+static void keep(struct memory *m, char *p, size_t n) {
+  const size_t before = -(size_t)p & (HUGE - 1);
+  if (n < before + HUGE) {
+    munmap(p, n);
+    return;
+  }
+  const size_t whole = (n - before) & ~(HUGE - 1);
+  const struct memory_range r = {p + before, whole};
+  unmap((struct memory_range){p, before});
+  unmap((struct memory_range){r.at + whole, n - before - whole});
+  (void)madvise(r.at, r.n, MADV_FREE);
+  lock_take(&m->lock);
+  keep_locked(m, r);
+  lock_give(&m->lock);
 }
 
 void memory_put(struct memory *m, void *p, size_t n) {
@@ -152,6 +282,10 @@ void memory_put(struct memory *m, void *p, size_t n) {
     arena_put(m->arena, p, n);
     return;
   }
-  munmap(p, n);
+  if (m->keeps) {
+    keep(m, p, n);
+  } else {
+    munmap(p, n);
+  }
   memory_note(m, -(int64_t)n);
 }

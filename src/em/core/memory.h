@@ -13,6 +13,14 @@
 /* What buffers are rounded up to, in bytes. */
 #define MEMORY_PAGE 4096
 
+/* Whole huge pages that were a buffer. */
+struct memory_range {
+  char *at;
+  size_t n;
+};
+
+enum { MEMORY_KEPT = 4 };
+
 struct memory {
   struct lock lock;
   uint64_t limit, used, most; /* bytes */
@@ -21,6 +29,8 @@ struct memory {
   int own;             /* pages of the arena may be given back to the system */
   uint64_t spare; /* bytes that shall be left: for what is noted next, when the
                      arena may have no free units */
+  bool keeps;
+  struct memory_range kept[MEMORY_KEPT]; /* n is 0: none */
 };
 
 /* Without an arena. */
@@ -32,8 +42,18 @@ void memory_destroy(struct memory *m);
    take no memory. NULL beyond the budget, or where the system has none. Thread-
    safe. */
 void *memory_get(struct memory *m, size_t n);
-/* The same n as then. p may be NULL. */
+/* The same n as then, or at first its end, in whole pages. p may be NULL. */
 void memory_put(struct memory *m, void *p, size_t n);
+
+/* From now on pages of large buffers that are put are kept for those that are
+   got later, which then begin with them, instead of zeros: to clear pages takes
+   longer than to fill them with sorted records. They and what is used are not
+   more than the limit, and the system may take them until they are used. Not
+   with an arena. `keep` false: what is kept is given back. */
+void memory_keep(struct memory *m, bool keep);
+
+/* Another limit, from now on. */
+void memory_limit(struct memory *m, uint64_t limit);
 
 /* Counts memory that comes from elsewhere (negative: is gone), even beyond the
    budget. Units of the arena that are free are retired to make up for it, and

@@ -32,6 +32,9 @@ struct slot {
 struct run_builder {
   struct sort *s;
   struct slot slot[2];
+  char *buffers; /* of all slots, beside each other: what takes their place may
+                    be larger than one */
+  int held;      /* buffers that are not given back yet */
   size_t buffer_bytes;    /* of each, as taken */
   size_t request_bytes;   /* of each list of requests */
   size_t given;           /* buffers so far */
@@ -260,26 +263,39 @@ static void join_threads(struct run_builder *f) {
 static int take_slot(struct run_builder *f, struct slot *slot, void *work) {
   struct memory *const m = &f->s->memory;
   slot->buffer = (struct run_builder_buffer){
-      .base = memory_get(m, f->buffer_bytes),
+      .base = f->buffers + (size_t)(slot - f->slot) * f->buffer_bytes,
       .bytes = f->buffer_bytes,
       .records = f->s->plan.per_run,
   };
   slot->sorted.request = memory_get(m, f->request_bytes);
   slot->sorted.work = work ? work : memory_get(m, f->s->plan.sort_work);
-  return slot->buffer.base && slot->sorted.request && slot->sorted.work
-             ? 0
-             : ENOMEM;
+  return slot->sorted.request && slot->sorted.work ? 0 : ENOMEM;
 }
 
 static void free_slot(struct run_builder *f, struct slot *slot,
                       bool with_work) {
   struct memory *const m = &f->s->memory;
-  memory_put(m, slot->buffer.base, f->buffer_bytes);
   memory_put(m, slot->sorted.request, f->request_bytes);
   if (with_work) {
     memory_put(m, slot->sorted.work, f->s->plan.sort_work);
   }
   *slot = (struct slot){0};
+}
+
+static int take_buffers(struct run_builder *f) {
+  const size_t n = (size_t)f->s->plan.run_buffers * f->buffer_bytes;
+  f->buffers = memory_get(&f->s->memory, n);
+  f->held = f->buffers ? f->s->plan.run_buffers : 0;
+  return f->buffers ? 0 : ENOMEM;
+}
+
+/* All but the first `keep`. */
+static void free_buffers(struct run_builder *f, int keep) {
+  if (f->held > keep) {
+    memory_put(&f->s->memory, f->buffers + (size_t)keep * f->buffer_bytes,
+               (size_t)(f->held - keep) * f->buffer_bytes);
+    f->held = keep;
+  }
 }
 
 /* Kernels that emit need the work until that is done: emitting one buffer and
@@ -299,6 +315,7 @@ static void free_memory(struct run_builder *f, const struct slot *kept) {
       free_slot(f, slot, own_work(f, i));
     }
   }
+  free_buffers(f, kept ? 1 : 0);
   struct pems_error error;
   if (sorted_blocks_wait(&f->blocks, f->s, &error)) {
     note(f, &error);
@@ -316,7 +333,7 @@ static int take_memory(struct run_builder *f) {
           : blocks * s->plan.block +
                 (f->s->plan.in_place ? 0 : 2 * PEMS_DISK_UNIT);
   f->request_bytes = blocks * sizeof(struct pems_request);
-  int error = 0;
+  int error = take_buffers(f);
   for (int i = 0; i < f->s->plan.run_buffers && !error; i++) {
     error = take_slot(f, &f->slot[i],
                       own_work(f, i) ? NULL : f->slot[0].sorted.work);

@@ -201,6 +201,7 @@ int sort_begin(struct sort *s, const struct pems_sort_options *options,
     return failed;
   }
   memory_init(&s->memory, s->o.memory);
+  memory_keep(&s->memory, true);
   runs_init(&s->runs, &s->memory, s->disks, s->plan.block, s->o.record.size);
   s->counts = (struct pems_sort_counts){
       .block = s->plan.block,
@@ -233,7 +234,7 @@ int sort_team(struct sort *s, int k, struct pems_error *error) {
 /* --- phases --- */
 
 void sort_phase_begin(struct sort *s, uint64_t memory) {
-  s->memory.limit = memory;
+  memory_limit(&s->memory, memory);
   s->began_ns = clock_ns();
   s->cpu_before = team_cpu_ns(s->team);
   pems_disks_counts(s->disks, &s->io_before);

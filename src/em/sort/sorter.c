@@ -222,6 +222,7 @@ int pems_sorter_finish(struct pems_sorter *sorter, struct pems_error *error) {
     free_former(p);
   }
   sort_phase_end(&p->s, &p->s.counts.form);
+  memory_limit(&p->s.memory, p->s.o.merge_memory);
   return 0;
 }
 
@@ -262,6 +263,7 @@ static int begin_pull(struct pems_sorter *p, struct pems_error *error) {
 }
 
 static void end_pull(struct pems_sorter *p) {
+  memory_keep(&p->s.memory, false);
   free_pull(p);
   free_former(p);
   sort_phase_end(&p->s, &p->s.counts.merge);

@@ -9,6 +9,7 @@
 #include "check_main.h"
 
 #define PAGE ((size_t)MEMORY_PAGE)
+#define HUGE ((size_t)2 << 20)
 
 static struct memory m;
 
@@ -64,13 +65,87 @@ START_TEST(what_is_noted_counts_too) {
 END_TEST
 
 START_TEST(large_buffers_are_aligned_to_huge_pages) {
-  const size_t huge = (size_t)2 << 20, n = 3 * huge + PAGE;
+  const size_t n = 3 * HUGE + PAGE;
   m.limit = UINT64_MAX;
   char *const p = memory_get(&m, n);
   ck_assert_ptr_nonnull(p);
-  ck_assert_uint_eq((size_t)p % huge, 0);
+  ck_assert_uint_eq((size_t)p % HUGE, 0);
   memset(p, 1, n);
   memory_put(&m, p, n);
+}
+END_TEST
+
+static size_t kept(void) {
+  size_t n = 0;
+  for (int i = 0; i < MEMORY_KEPT; i++) {
+    n += m.kept[i].n;
+  }
+  return n;
+}
+
+START_TEST(kept_pages_begin_the_next_buffers) {
+  m.limit = 9 * HUGE;
+  memory_keep(&m, true);
+  char *const p = memory_get(&m, 6 * HUGE + PAGE);
+  memset(p, 1, 6 * HUGE + PAGE);
+  memory_put(&m, p, 6 * HUGE + PAGE);
+  ck_assert_uint_eq(m.used, 0);
+  ck_assert_uint_eq(kept(), 6 * HUGE);
+  char *const part = memory_get(&m, 2 * HUGE - PAGE);
+  ck_assert_ptr_eq(part, p);
+  ck_assert_uint_eq(kept(), 4 * HUGE);
+  char *const grown = memory_get(&m, 5 * HUGE + PAGE);
+  ck_assert_uint_eq((size_t)grown % HUGE, 0);
+  ck_assert_uint_eq(kept(), 0);
+  for (size_t i = 4 * HUGE; i < 5 * HUGE + PAGE; i++) {
+    ck_assert_int_eq(grown[i], 0);
+  }
+  memset(part, 2, 2 * HUGE - PAGE);
+  memset(grown, 3, 5 * HUGE + PAGE);
+  ck_assert_int_eq(part[2 * HUGE - PAGE - 1], 2);
+  memory_put(&m, part, 2 * HUGE - PAGE);
+  memory_put(&m, grown, 5 * HUGE + PAGE);
+  ck_assert_uint_eq(kept(), 6 * HUGE);
+  memory_keep(&m, false);
+  ck_assert_uint_eq(kept(), 0);
+}
+END_TEST
+
+START_TEST(what_is_kept_is_within_the_budget) {
+  m.limit = 6 * HUGE;
+  memory_keep(&m, true);
+  char *const p = memory_get(&m, 6 * HUGE);
+  memory_put(&m, p + 4 * HUGE, 2 * HUGE); /* its end first */
+  memory_put(&m, p, 4 * HUGE);
+  ck_assert_uint_eq(m.used, 0);
+  ck_assert_uint_eq(kept(), 6 * HUGE);
+  char *const small = memory_get(&m, PAGE);
+  ck_assert_uint_eq(kept(), 5 * HUGE);
+  memory_note(&m, 2 * (int64_t)HUGE);
+  ck_assert_uint_eq(kept(), 3 * HUGE);
+  memory_limit(&m, 4 * HUGE);
+  ck_assert_uint_eq(kept(), HUGE);
+  ck_assert_ptr_null(memory_get(&m, 2 * HUGE));
+  ck_assert_uint_eq(kept(), HUGE);
+  memory_note(&m, -2 * (int64_t)HUGE);
+  memory_put(&m, small, PAGE);
+  memory_limit(&m, HUGE - 1);
+  ck_assert_uint_eq(kept(), 0);
+}
+END_TEST
+
+/* Ranges beyond those that are remembered. */
+START_TEST(the_largest_are_kept) {
+  char *p[MEMORY_KEPT + 1];
+  m.limit = UINT64_MAX;
+  for (size_t i = 0; i <= MEMORY_KEPT; i++) {
+    p[i] = memory_get(&m, (i + 1) * HUGE);
+  }
+  memory_keep(&m, true);
+  for (size_t i = MEMORY_KEPT + 1; i-- > 0;) {
+    memory_put(&m, p[i], (i + 1) * HUGE);
+  }
+  ck_assert_uint_eq(kept(), (2 + 3 + 4 + 5) * HUGE);
 }
 END_TEST
 
@@ -151,6 +226,9 @@ int main(void) {
   tcase_add_test(t, the_budget_holds_exactly);
   tcase_add_test(t, what_is_noted_counts_too);
   tcase_add_test(t, large_buffers_are_aligned_to_huge_pages);
+  tcase_add_test(t, kept_pages_begin_the_next_buffers);
+  tcase_add_test(t, what_is_kept_is_within_the_budget);
+  tcase_add_test(t, the_largest_are_kept);
   tcase_add_test(t, threads_share_a_budget);
   tcase_add_test(t, an_arena_gives_it_instead);
   tcase_add_test(t, an_arena_makes_up_for_what_is_noted);
