@@ -135,12 +135,12 @@ void pems_sort_check_piece(struct pems_sort_check *check,
 size_t pems_sort_array_work(size_t n, const struct pems_record *record);
 /* Sorts n records in memory in the calling thread, with the kernel that sorters
    use for a run; input in ascending or descending order is recognised.
-   Allocates nothing, so it suits a rank of an MPI program or one of many
-   threads: `work` has pems_sort_array_work(n, record) bytes aligned as by
-   malloc (NULL if 0). Records need no alignment, but are sorted faster if
-   aligned as uint64_t, or to their size if smaller. EINVAL for an invalid
-   record description, and for more than 2^32 - 1 records of over 32 bytes with
-   a comparison function. Thread-safe. */
+   Allocates nothing (256 KiB of the stack are enough), so it suits a rank of an
+   MPI program or one of many threads: `work` has pems_sort_array_work(n,
+   record) bytes aligned as by malloc (NULL if 0). Records need no alignment,
+   but are sorted faster if aligned as uint64_t, or to their size if smaller.
+   EINVAL for an invalid record description, and for more than 2^32 - 1 records
+   of over 32 bytes with a comparison function. Thread-safe. */
 int pems_sort_array(void *records, size_t n, const struct pems_record *record,
                     void *work, struct pems_error *error);
 

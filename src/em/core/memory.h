@@ -46,10 +46,10 @@ void *memory_get(struct memory *m, size_t n);
 void memory_put(struct memory *m, void *p, size_t n);
 
 /* From now on pages of large buffers that are put are kept for those that are
-   got later, which then begin with them, instead of zeros: to clear pages takes
-   longer than to fill them with sorted records. They and what is used are not
-   more than the limit, and the system may take them until they are used. Not
-   with an arena. `keep` false: what is kept is given back. */
+   got later, which then begin with them and hold anything: to clear pages can
+   take longer than to fill them with sorted records. They and what is used are
+   not more than the limit, and the system may take them until they are used.
+   Not with an arena. `keep` false: what is kept is given back. */
 void memory_keep(struct memory *m, bool keep);
 
 /* Another limit, from now on. */

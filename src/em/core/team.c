@@ -16,7 +16,8 @@
 #include "os/native.h"
 #include "os/thread.h"
 
-/* The program's thread-local data comes on top where it is part of stacks. */
+/* Enough for a radix sort, which works in a room of 128 KiB there. The
+   program's thread-local data comes on top where it is part of stacks. */
 #define STACK_BYTES ((size_t)384 << 10)
 
 /* How often one looks again before going to sleep: some 20 us, the price of
