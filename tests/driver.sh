@@ -37,8 +37,15 @@ done
     "[--color-tests yes|no] -- COMMAND..." >&2
   exit 2
 }
-trap 'rm -f "$log" "$results"; exit 130' INT
-trap 'rm -f "$log" "$results"; exit 143' HUP TERM
+# A $TMPDIR of its own: Open MPI's jobs have one folder there for all of a user,
+# and the last one that ends removes it, also while another begins.
+TMPDIR=$(mktemp -d "${TMPDIR:-/var/tmp}/pems.XXXXXX") || exit 1
+export TMPDIR
+tidy() {
+  rm -rf --one-file-system "$TMPDIR"
+}
+trap 'tidy; rm -f "$log" "$results"; exit 130' INT
+trap 'tidy; rm -f "$log" "$results"; exit 143' HUP TERM
 
 most=${PEMS_TEST_MOST:-3600}
 [ -z "${PEMS_TEST_LONG:-}" ] || most=${PEMS_TEST_MOST:-36000}
@@ -52,6 +59,7 @@ export CK_DEFAULT_TIMEOUT CK_TIMEOUT_MULTIPLIER
 timeout --foreground -k "$(patient "$limit")" "$most" "$@" >"$log" 2>&1 9>&-
 status=$?
 took=$(($(date +%s) - began))
+tidy
 if [ $took -ge "$most" ] && [ $status -ne 0 ]; then
   echo "TIMED OUT after $most s: $name" >>"$log"
   status=99

@@ -200,20 +200,19 @@ sub read_objects {
         }, "$option{build}/$dir");
     }
     die "layers.pl: $option{build}: no object there: build first\n" unless @objects;
-    for my $object (sort @objects) {
-        my $source = source_of(substr $object, length("$option{build}/")) // next;
-        my @lines = `nm '$object'`;
-        die "layers.pl: $object: nm failed\n" if $?;
-        for (@lines) {
-            my ($letter, $symbol) = /^[0-9a-f ]* ([A-Za-z]) (\S+)$/ or next;
-            if ($letter eq 'U') {
-                $wants{$source}{$symbol} = 1;
-            } elsif ($letter =~ /[TDBRCGS]/) {
-                $defined{$symbol}{$source} = 1;
-                $kind{$symbol} = $letter;
-            }
+    my %source = map { $_ => source_of(substr $_, length("$option{build}/")) } @objects;
+    open my $nm, '-|', 'nm', '-A', grep { defined $source{$_} } sort @objects;
+    while (<$nm>) {
+        my ($object, $letter, $symbol) = /^(.*?):[0-9a-f ]* ([A-Za-z]) (\S+)$/ or next;
+        my $source = $source{$object};
+        if ($letter eq 'U') {
+            $wants{$source}{$symbol} = 1;
+        } elsif ($letter =~ /[TDBRCGS]/) {
+            $defined{$symbol}{$source} = 1;
+            $kind{$symbol} = $letter;
         }
     }
+    close $nm or die "layers.pl: nm failed\n";
 }
 
 my %declared;   # symbol => { header => 1 }

@@ -34,7 +34,7 @@ WRAPPER_TESTS = \
   tests/wrappers/thread_level.sh
 STYLE_TESTS = tests/style.sh tests/layers.sh tests/docs.sh tests/locking.sh tests/ci.sh
 # The harness itself.
-HARNESS_TESTS = tests/driver_test.sh
+HARNESS_TESTS = tests/driver_test.sh tests/rerun_test.sh
 # Plain MPI programs, each compared with mpirun by tests/mpi/check.sh.
 MPI_TESTS = \
   tests/mpi/refused.sh \

@@ -12,6 +12,17 @@
 
 set -u
 
+# Other tests' jobs have files in /dev/shm, which come, go, and are left where
+# mpirun is killed: where it may, a test has a /dev/shm of its own.
+own_shm='mount -t tmpfs tmpfs /dev/shm'
+if [ -z "${FAULT_TEST_SHM:-}" ]; then
+  FAULT_TEST_SHM=shared
+  ! unshare --mount sh -c "$own_shm" 2>/dev/null || FAULT_TEST_SHM=own
+  export FAULT_TEST_SHM
+  [ $FAULT_TEST_SHM = shared ] ||
+    exec unshare --mount sh -c "$own_shm"' && exec "$@"' sh "${SHELL:-sh}" "$0" "$@"
+fi
+
 here=${top_srcdir:-$(cd "$(dirname "$0")/../.." && pwd)}
 pemscc=${PEMSCC:-pemscc}
 pemsrun=${PEMSRUN:-pemsrun}
@@ -115,7 +126,7 @@ fault() {
 }
 
 # But for that of other MPIs' jobs, and for folders, in which other tests may work
-# (TESTDIR): both come and go meanwhile.
+# (TESTDIR): both come and go meanwhile where /dev/shm is shared.
 case $launcher in
 hydra) shared_by_others='vader_segment.*' ;;
 *) shared_by_others='mpich_shm_*' ;;
