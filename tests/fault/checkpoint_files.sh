@@ -151,7 +151,7 @@ for procs in 1 2; do
   : >"$hold.5"
   start -n 4 --pems-procs=$procs --pems-checkpoint="$shelf,on-term" "$kept" 30 \
     "$files" "$hold"
-  await 'step 3'
+  await 'step 4'
   kill -TERM "$job"
   sleep 1
   kill -0 "$job" 2>/dev/null || fault "it has not waited"
@@ -168,7 +168,7 @@ begin "a second SIGTERM does not wait"
 fresh
 : >"$hold.5"
 start -n 4 --pems-procs=2 --pems-checkpoint="$shelf,on-term" "$kept" 30 "$files" "$hold"
-await 'step 3'
+await 'step 4'
 kill -TERM "$job"
 sleep 1
 kill -TERM "$job"

@@ -25,7 +25,7 @@ begin "$trials jobs killed while they start"
 shared_memory >"$work/shm"
 "$work/kills" "$trials" "$seed" "$pemsrun" "$mpirun" "$program" "$work" 800 \
   >"$out" 2>"$err" || fault "something is left"
-until_seconds 5 no_shared_memory ||
+until_seconds 60 no_shared_memory ||
   fault "left in /dev/shm: $(left_shared_memory)"
 end
 conclude

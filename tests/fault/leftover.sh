@@ -50,7 +50,7 @@ for way in direct pemsrun pemsrun2 mpirun; do
   kill -KILL "$job"
   finish
   expect_clean
-  until_seconds 20 nothing_left || fault "left: $(left)"
+  until_seconds 60 nothing_left || fault "left: $(left)"
   end
 
   begin "$way: what is left with its keeper killed, the next job removes"
@@ -63,13 +63,13 @@ for way in direct pemsrun pemsrun2 mpirun; do
   done
   kill -KILL "$job"
   finish
-  until_seconds 20 no_process || fault "processes left: $(marked)"
+  until_seconds 60 no_process || fault "processes left: $(marked)"
   [ -n "$(left)" ] || fault "nothing is left: this test tests nothing"
   run -n 2 $small --pems-stats "$program" none
   expect_status 0
   grep -q 'jobs that were killed: removed what [12] of them' "$err" ||
     fault "no line says that something was removed"
-  until_seconds 5 nothing_left || fault "left: $(left)"
+  until_seconds 60 nothing_left || fault "left: $(left)"
   expect_clean
   end
 done
@@ -96,7 +96,7 @@ rm -r "$foreign" "$foreign.2"
 kill -TERM "$first" "$second"
 wait "$first" "$second" 2>/dev/null
 expect_clean
-until_seconds 20 nothing_left || fault "left: $(left)"
+until_seconds 60 nothing_left || fault "left: $(left)"
 end
 
 begin "jobs of one process share no folder in \$TMPDIR"
@@ -112,7 +112,7 @@ found=$(find "$TMPDIR" -path "$folders" | wc -l)
 kill -KILL "$first" "$job"
 finish
 expect_clean
-until_seconds 20 nothing_left || fault "left: $(left)"
+until_seconds 60 nothing_left || fault "left: $(left)"
 end
 
 for procs in 1 2; do
@@ -134,7 +134,7 @@ for procs in 1 2; do
   launch "$pemsrun" -n 2 --pems-procs=$procs $small "$program" none
   finish
   expect_status 0
-  until_seconds 20 nothing_left || fault "left: $(left)"
+  until_seconds 60 nothing_left || fault "left: $(left)"
   TMPDIR=$work/tmp
   end
 done
@@ -149,7 +149,7 @@ for way in direct pemsrun; do
   expect_status 129
   expect_line 'SIGHUP|hangup'
   expect_clean
-  until_seconds 20 nothing_left || fault "left: $(left)"
+  until_seconds 60 nothing_left || fault "left: $(left)"
   end
 
   begin "$way: SIGHUP that is ignored, as under nohup"
@@ -165,7 +165,7 @@ for way in direct pemsrun; do
   expect_status 143
   expect_line 'SIGTERM'
   expect_clean
-  until_seconds 20 nothing_left || fault "left: $(left)"
+  until_seconds 60 nothing_left || fault "left: $(left)"
   end
 done
 
@@ -184,7 +184,7 @@ kill -INT "$job"
 finish
 expect_status 130
 expect_clean
-until_seconds 20 nothing_left || fault "left: $(left)"
+until_seconds 60 nothing_left || fault "left: $(left)"
 end
 
 # A rank that kills itself; the others wait.
@@ -214,7 +214,7 @@ for procs in 1 2; do
     expect_status $((128 + signal))
     [ $procs -eq 1 ] || expect_line 'process 1 of 2, pid [0-9]*, has died|rank 1: Segm'
     expect_clean
-    until_seconds 20 nothing_left || fault "left: $(left)"
+    until_seconds 60 nothing_left || fault "left: $(left)"
     end
   done
 done
@@ -250,6 +250,6 @@ finish
 kill -CONT "$starter" 2>/dev/null # so that it sees what has happened
 expect_status 7
 expect_clean
-until_seconds 20 nothing_left || fault "left: $(left)"
+until_seconds 60 nothing_left || fault "left: $(left)"
 end
 conclude
