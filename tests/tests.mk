@@ -485,7 +485,8 @@ tests/unit/images/objects: tests/unit/image/objects.cc $(IMAGE_INPUTS)
 if SANITIZE
 TESTS = $(UNIT_TO_RUN)
 else
-TESTS = $(UNIT_TO_RUN) $(SCRIPT_TESTS)
+# Scripts first: the last tests to run are short, then, and end together.
+TESTS = $(SCRIPT_TESTS) $(UNIT_TO_RUN)
 endif
 TEST_EXTENSIONS = .sh .c .cpp .f .f90
 LOG_DRIVER = $(SHELL) $(srcdir)/tests/driver.sh

@@ -20,8 +20,10 @@ cd tree || exit 1
 parts='libpems_start.a libpems_private.a libpems-cgm.a'
 # shellcheck disable=SC2086 # lists
 flags=$(echo -O2 -g $lto $hard)
+set -- --without-hwy
+[ "${PEMS_TEST_LONG:-}" != 1 ] || set --
 try "$here/configure" -q --prefix="$work/tree/inst" CFLAGS="$flags" \
-  CXXFLAGS="$flags" LDFLAGS="$link"
+  CXXFLAGS="$flags" LDFLAGS="$link" "$@"
 [ $status -eq 0 ] || fail "configure"
 # shellcheck disable=SC2086 # a list
 try make -s $parts
