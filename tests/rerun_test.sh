@@ -19,6 +19,7 @@ ${tabs}@rm -f test-suite.log \$(TEST_LOGS) \$(TEST_LOGS:.log=.trs)
 ${tabs}@\$(MAKE) -s test-suite.log
 ${tabs}@test -z "\$(BROKEN_LATE)"
 test-suite.log: \$(TEST_LOGS)
+${tabs}@! rm once 2>/dev/null # a make that is ended
 ${tabs}@printf '# %s\n' "FAIL:  \`grep -lx ':test-result: FAIL' \\
 ${tabs}  \$(TEST_LOGS:.log=.trs) | wc -l\`" "ERROR: \`grep -lx \\
 ${tabs}  ':test-result: ERROR' \$(TEST_LOGS:.log=.trs) | wc -l\`" >\$@
@@ -117,6 +118,9 @@ run 1 chance_a
 grep -q 'not only at tests' said || fail "a make that fails: not said"
 broken=BROKEN_LATE=yes
 run 1 good
+run 1 chance_a
+broken=
+touch once
 run 1 chance_a
 
 # A line of the list: DATE NAME: what was seen.
