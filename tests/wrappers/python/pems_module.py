@@ -13,7 +13,7 @@ import pems
 world = MPI.COMM_WORLD
 rank = world.rank
 random = np.random.default_rng(rank)
-SMALL = dict(memory="24M", threads=2)
+SMALL = dict(memory="12M", threads=2)
 
 
 def say(*words):
@@ -23,7 +23,7 @@ def say(*words):
 
 def arrays(folder):
     kind = [("key", "<u4"), ("n", "<u8"), ("x", "<f8")]
-    records = np.empty(1 << 21, kind)  # 40 MiB
+    records = np.empty(1 << 20, kind)  # 20 MiB
     records["key"] = random.integers(0, 1000, records.size)
     records["n"] = np.arange(records.size)
     records["x"] = random.random(records.size)
@@ -36,7 +36,7 @@ def arrays(folder):
 
 def files(folder):
     name = os.path.join(folder, "rank%d" % rank)
-    numbers = random.integers(0, 1 << 62, 5 << 20, dtype="u8")
+    numbers = random.integers(0, 1 << 62, 5 << 19, dtype="u8")
     numbers.tofile(name)
     numbers.sort()
     world.Barrier()
@@ -50,7 +50,7 @@ def files(folder):
 
 
 def queue(folder):
-    numbers = random.integers(0, 1 << 62, 4 << 20, dtype="u8")
+    numbers = random.integers(0, 1 << 62, 4 << 19, dtype="u8")
     got = np.empty_like(numbers)
     with pems.PriorityQueue("<u8", disks=[folder], **SMALL) as q:
         for part in np.split(numbers, 4):
