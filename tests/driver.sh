@@ -39,7 +39,7 @@ done
 }
 # A $TMPDIR of its own: Open MPI's jobs have one folder there for all of a user,
 # and the last one that ends removes it, also while another begins.
-TMPDIR=$(mktemp -d "${TMPDIR:-/var/tmp}/pems.XXXXXX") || exit 1
+TMPDIR=$(mktemp -d "${TMPDIR:-/var/tmp}/pems.XXXXXX") && chmod 1777 "$TMPDIR" || exit 1
 export TMPDIR
 tidy() {
   rm -rf --one-file-system "$TMPDIR"
