@@ -1,15 +1,15 @@
 #!/bin/sh
 # The n-th request of a short job that swaps fails, for every n: the job ends
 # with status 1 and one line that names the failure, and leaves nothing behind.
-# Usually every n up to 40 and a spread of the others, with PEMS_TEST_LONG all.
+# Usually every n up to 12 and a spread of the others, with PEMS_TEST_LONG all.
 # Requests that are cut short or late change nothing.
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/budget.sh"
 
 build apps/psrs.c
 long=${PEMS_TEST_LONG:-}
-each=40  # first requests that are all tried
-spread=6 # of the others, how many are
+each=12  # first requests that are all tried
+spread=16 # of the others, how many are
 right='sorted=1 count_ok=1 checksum_ok=1'
 PEMS_TEST_EVICT_ALWAYS=1
 export PEMS_TEST_EVICT_ALWAYS

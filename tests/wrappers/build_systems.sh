@@ -187,7 +187,8 @@ if command -v cmake >/dev/null; then
   {
     with_cmake "CMake" cmake_plain "$all" $wrappers
     with_cmake "CMake, FindMPI by the wrappers" cmake_mpi "$all" $wrappers
-    with_cmake "CMake, FindMPI" cmake_mpi "$all" $mpi
+    [ -z "${PEMS_TEST_LONG:-}" ] ||
+      with_cmake "CMake, FindMPI" cmake_mpi "$all" $mpi
     with_cmake "CMake, FindMPI, optimised" cmake_mpi "$all" $mpi \
       -DCMAKE_BUILD_TYPE=Release -DCMAKE_POSITION_INDEPENDENT_CODE=ON
     with_cmake "CMake, FindMPI's variables" cmake_old c \
