@@ -2,6 +2,8 @@
 # Scratch space on a FUSE file system that fails, shortens and dies on purpose.
 . "$(dirname "$0")/lib.sh"
 
+# A third of what other tests swap: each byte goes through another process.
+array=16 budget='--pems-memory=96M --pems-context=24M'
 mnt=$work/mnt
 back=$work/back
 control=$work/control
@@ -99,7 +101,7 @@ done
 
 # two OPTION: the same job on two processes.
 two() {
-  run -n 8 --pems-procs=2 --pems-k=1 --pems-memory=160M --pems-context=64M \
+  run -n 8 --pems-procs=2 --pems-k=1 --pems-memory=64M --pems-context=24M \
     --pems-disk="$mnt" "$1" "$program" none 0 $array
 }
 
