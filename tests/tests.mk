@@ -208,6 +208,7 @@ FAULT_TESTS = \
   tests/fault/program.sh \
   tests/fault/signals.sh \
   tests/fault/shared_windows.sh \
+  tests/fault/untouched.sh \
   tests/fault/space.sh \
   tests/fault/sparse.sh \
   tests/fault/join.sh \

@@ -24,6 +24,8 @@
   X(granted, "bytes", "allocated on the disks")                                \
   X(mapped_outside, "bytes",                                                   \
     "of private file mappings too large for contexts")                         \
+  X(oversize, "bytes",                                                         \
+    "of allocations that did not fit in memory: what is touched counts")       \
   X(beside, "bytes", "of copies of libraries that are not in contexts")        \
   X(compress_in, "bytes", "of contexts, before compressing them")              \
   X(compress_out, "bytes", "the same, compressed, as written")                 \

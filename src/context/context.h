@@ -20,6 +20,7 @@
 
 struct self;
 struct unit;
+struct oversize;
 
 enum context_state {
   CONTEXT_IN,     /* resident */
@@ -176,6 +177,15 @@ struct context_stack {
   atomic_bool owes; /* it has grown where it could not be counted */
 };
 
+/* What calls/oversize.c knows of a context. Zeroed: it has no such block. */
+struct context_oversize {
+  _Atomic int n; /* changed under heap_lock, as is */
+  struct oversize *first;
+  /* When they were counted last, by the VP's thread: */
+  long faults;    /* page faults of that */
+  uint64_t waits; /* use.last_used */
+};
+
 /* What of a context store/crate.c has put together with others. Zeroed:
  * nothing.
  */
@@ -195,6 +205,7 @@ struct context {
   size_t range_len; /* bytes reserved */
   struct heap *heap;
   struct lock heap_lock;
+  struct context_oversize oversize;
   void **late_frees; /* frees that came while the context was not resident */
   size_t late_n, late_room;
   struct image image;

@@ -263,6 +263,32 @@ void spill_cached(struct spill *s, uint64_t at, size_t n, uint64_t *cached,
   *dirty = (state.dirty + state.writeback) * page;
 }
 
+int spill_clear(struct spill *s, uint64_t at, size_t n) {
+  enum { KEEP = FALLOC_FL_KEEP_SIZE };
+  const off_t from = (off_t)at, len = (off_t)n;
+  if (fallocate(s->fd, FALLOC_FL_ZERO_RANGE | KEEP, from, len) == 0) {
+    return 0;
+  }
+  /* Where the file system knows no more than holes. */
+  const int holes = FALLOC_FL_PUNCH_HOLE | KEEP;
+  return fallocate(s->fd, holes, from, len) == 0 &&
+                 fallocate(s->fd, KEEP, from, len) == 0
+             ? 0
+             : errno;
+}
+
+uint64_t spill_next(const struct spill *s, uint64_t at, uint64_t end,
+                    uint64_t *start) {
+  const off_t data = lseek(s->fd, (off_t)at, SEEK_DATA);
+  if (data < 0 && errno != ENXIO) {
+    *start = at; /* the file system cannot tell */
+    return end;
+  }
+  *start = data < 0 ? end : bits_min((uint64_t)data, end);
+  const off_t hole = *start < end ? lseek(s->fd, data, SEEK_HOLE) : -1;
+  return hole < 0 ? end : bits_min((uint64_t)hole, end);
+}
+
 int spill_leave(struct spill *s, uint64_t at, size_t n) {
   const unsigned all = SYNC_FILE_RANGE_WAIT_BEFORE | SYNC_FILE_RANGE_WRITE |
                        SYNC_FILE_RANGE_WAIT_AFTER;

@@ -38,6 +38,13 @@ void spill_push(struct spill *s, uint64_t at, size_t n);
    not on the disk yet. Both are n where it cannot tell (before Linux 6.5). */
 void spill_cached(struct spill *s, uint64_t at, size_t n, uint64_t *cached,
                   uint64_t *dirty);
+/* The n bytes from `at` on, whole pages, become zeros, and keep their place on
+   the disk. Returns 0 or an errno value. */
+int spill_clear(struct spill *s, uint64_t at, size_t n);
+/* The next bytes of [at, end) that may be other than zero: their end, and their
+   start in *start. `end`, both: there are none. */
+uint64_t spill_next(const struct spill *s, uint64_t at, uint64_t end,
+                    uint64_t *start);
 /* The n bytes from `at` on, which nobody has mapped or touches, go to the disk
    and leave memory. Returns 0 or an errno value. */
 int spill_leave(struct spill *s, uint64_t at, size_t n);

@@ -19,8 +19,10 @@ static const char *in_the_way(const struct vp *vp) {
   return vp->helpers || vp->shared ? "threads, or MPI_THREAD_MULTIPLE"
          : keys_has_shared(vp)     ? "keys of threads' data of a shared library"
          : itimers_has_others()    ? "timers of timer_create"
-         : vp->mapped            ? "shared mappings, or mappings of files that "
-                                   "could not be made again"
+         : vp->mapped ? "shared mappings, or mappings of files that "
+                        "could not be made again"
+         : vp->context && vp->context->oversize.n
+             ? "memory that does not fit in its context"
          : vp->attached          ? "System V's shared memory"
          : unwind_has_tables(vp) ? "machine code that its program has made"
                                  : NULL;

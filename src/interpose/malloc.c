@@ -292,9 +292,13 @@ static void check_owner(const struct context *c, const void *p,
   }
 }
 
+static struct context *owner(const void *p) {
+  return context_of_block(self.vp ? self.vp->context : NULL, p);
+}
+
 EXPORT void free(void *p) {
   const int error = errno;
-  struct context *c = p ? context_of(p) : NULL;
+  struct context *c = p ? owner(p) : NULL;
   if (c) {
     check_owner(c, p, "free");
     struct vp *const busy = enter();
@@ -311,7 +315,7 @@ static void *reallocate(void *p, size_t n, const void *caller) {
   if (!p) {
     return allocate(n, 16, caller);
   }
-  struct context *c = context_of(p);
+  struct context *c = owner(p);
   if (!c) {
     return resize_native(p, n);
   }
@@ -390,7 +394,7 @@ EXPORT void *pvalloc(size_t n) {
 }
 
 EXPORT size_t malloc_usable_size(void *p) {
-  struct context *c = p ? context_of(p) : NULL;
+  struct context *c = p ? owner(p) : NULL;
   if (!c) {
     return native_usable(p);
   }

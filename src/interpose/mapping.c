@@ -132,8 +132,8 @@ static int read_file(char *p, const struct call *m) {
   return 0;
 }
 
-static struct mapping_wish wish_of(const struct context *c,
-                                   const struct call *m, enum kind kind) {
+static struct mapping_wish wish_of(struct context *c, const struct call *m,
+                                   enum kind kind) {
   const bool huge = m->flags & MAP_HUGETLB;
   const size_t unit = huge ? HUGE_PAGE : PAGE;
   const struct mapping_wish w = {.n = bits_align_up(m->n, unit),
@@ -164,7 +164,7 @@ static void *map_in(struct context *c, const struct call *m, enum kind kind,
 }
 
 /* Where it may be put: outside, or an error. */
-static int place_of(const struct context *c, const struct call *m, bool outside,
+static int place_of(struct context *c, const struct call *m, bool outside,
                     bool *inside) {
   const enum mapping_place place =
       is_fixed(m) ? mapping_place(c, m->at, m->n) : MAPPING_HEAP;
@@ -181,7 +181,7 @@ static int place_of(const struct context *c, const struct call *m, bool outside,
 
 /* A file that is to lie in the context is read in, also if it will not be
    written. */
-static bool is_read_in(const struct context *c, const struct call *m,
+static bool is_read_in(struct context *c, const struct call *m,
                        enum kind kind) {
   return kind == KIND_FILE && is_fixed(m) && m->n &&
          (m->flags & MAP_TYPE) == MAP_PRIVATE &&
@@ -251,8 +251,7 @@ EXPORT void *mmap64(void *at, size_t n, int prot, int flags, int fd,
 
 /* [p, p + n), rounded to whole pages, if it is c's memory; else the system may
    see to it, unless it is another rank's. */
-static enum mapping_place place(const struct context *c, const void *p,
-                                size_t *n) {
+static enum mapping_place place(struct context *c, const void *p, size_t *n) {
   if (!c || (uintptr_t)p % PAGE || *n == 0 || *n > SIZE_MAX - PAGE) {
     return MAPPING_OUTSIDE;
   }

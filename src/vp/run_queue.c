@@ -4,6 +4,7 @@
 #include "base/counters.h"
 #include "base/self.h"
 #include "context/calls/create.h"
+#include "context/calls/oversize.h"
 #include "context/residency/residency.h"
 #include "context/stack_part.h"
 #include "os/clock.h"
@@ -54,6 +55,7 @@ void run_queue_leave(struct vp *vp) {
   /* Threads that the program left behind still use its memory, as in a process
      they would until the very end of it. */
   if (vp->context && helpers_settle(vp)) {
+    oversize_end(vp->context);
     context_discard(vp->context);
   } else if (vp->context) {
     vp->left_threads = true;

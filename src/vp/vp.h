@@ -2,7 +2,9 @@
 #ifndef PEMS_VP_VP_H
 #define PEMS_VP_VP_H
 
+#include "base/self.h"
 #include "config/plan.h"
+#include "context/calls/oversize.h"
 #include "context/context.h"
 #include "context/residency/lazy.h"
 #include "context/stack_part.h"
@@ -241,6 +243,9 @@ static inline bool vp_program_stops(struct vp *vp, char *apart) {
   vp->context->depth = (uintptr_t)vp->stack_begin - (uintptr_t)apart;
   if (context_stack_uneven(vp->context, apart)) {
     stack_growth_settle(vp, apart);
+  }
+  if (vp->context->oversize.n && !self.helper) {
+    oversize_settle(vp->context, vp->helpers);
   }
   return context_stack_leave(vp->context, apart);
 }

@@ -9,6 +9,8 @@ libpemscore_la_SOURCES += \
   src/context/calls/fork.h \
   src/context/calls/mapping.c \
   src/context/calls/mapping.h \
+  src/context/calls/oversize.c \
+  src/context/calls/oversize.h \
   src/context/calls/parts.c \
   src/context/calls/parts.h \
   src/context/calls/save.c \
@@ -23,6 +25,7 @@ libpemscore_la_SOURCES += \
 UNIT_TESTS += \
   tests/unit/context/calls/test_create_shortage \
   tests/unit/context/calls/test_mapping \
+  tests/unit/context/calls/test_oversize \
   tests/unit/context/calls/test_save \
   tests/unit/context/calls/test_save_opened \
   tests/unit/context/calls/test_stack_chunks \

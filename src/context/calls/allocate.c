@@ -1,6 +1,7 @@
 /* Blocks of a context's heap, on behalf of malloc and free. */
 #include "context/calls/allocate.h"
 #include "config/size.h"
+#include "context/calls/oversize.h"
 #include "context/internal.h"
 #include "context/late_frees.h"
 #include "context/residency/residency.h"
@@ -16,7 +17,17 @@
 #include <stdio.h>
 #include <string.h>
 
+static void free_oversize(struct context *c, void *p, const char *what) {
+  if (!oversize_free(c, p)) {
+    context_bad_block(c, p, what);
+  }
+}
+
 void context_free(struct context *c, void *p) {
+  if (oversize_owns(c, p)) {
+    free_oversize(c, p, "free");
+    return;
+  }
   lock_take(&c->heap_lock);
   int bad = 0;
   if (c->state == CONTEXT_IN) {
@@ -28,6 +39,11 @@ void context_free(struct context *c, void *p) {
   if (bad) {
     context_bad_block(c, p, "free");
   }
+}
+
+struct context *context_of_block(struct context *own, const void *p) {
+  struct context *const c = context_of(p);
+  return c || !own || !oversize_owns(own, p) ? c : own;
 }
 
 /* What is asked of a heap. */
@@ -164,6 +180,19 @@ static void *claim(struct context *c, const struct request *r, void *p) {
   return NULL;
 }
 
+/* What does not fit, beside the context; what was moved there is freed here. */
+static void *beside(struct context *c, const struct request *r) {
+  if (r->quiet || r->call == MAP_AT || c->refused == ENOSPC) {
+    return NULL;
+  }
+  void *const p = oversize_alloc(c, r->n, r->align ? r->align : 16);
+  if (p && r->call == REALLOC) {
+    oversize_copy(c, p, r->p, context_usable(c, r->p));
+    context_free(c, r->p);
+  }
+  return p;
+}
+
 static void *allocate(struct context *c, struct request *r) {
   const bool touched = is_touched(c, r);
   if (touched && !residency_reserve(c, r->n)) {
@@ -173,6 +202,10 @@ static void *allocate(struct context *c, struct request *r) {
   void *const p = serve(c, r);
   if (touched) {
     residency_unreserve(c, r->n);
+  }
+  void *const outside = p ? NULL : beside(c, r);
+  if (outside) {
+    return outside;
   }
   void *const counted = claim(c, r, p);
   if (r->quiet) {
@@ -226,7 +259,26 @@ void *context_zalloc(struct context *c, size_t n) {
   return allocate(c, &(struct request){.call = ZALLOC, .n = n});
 }
 
+static void *realloc_oversize(struct context *c, void *p, size_t n) {
+  const size_t had = oversize_size(c, p);
+  if (!had) {
+    context_bad_block(c, p, "realloc");
+  }
+  if (n <= had && n > had / 2) {
+    return p;
+  }
+  void *const q = context_zalloc(c, n);
+  if (q) {
+    oversize_copy(c, q, p, n < had ? n : had);
+    free_oversize(c, p, "realloc");
+  }
+  return q;
+}
+
 void *context_realloc(struct context *c, void *p, size_t n) {
+  if (oversize_owns(c, p)) {
+    return realloc_oversize(c, p, n);
+  }
   void *q = allocate(c, &(struct request){.call = REALLOC, .p = p, .n = n});
   if (!q && context_resident(c) && context_usable(c, p) == 0) {
     context_bad_block(c, p, "realloc");
@@ -261,6 +313,9 @@ size_t context_pages_piece(struct context *c, const void *p, const void *end,
 }
 
 size_t context_usable(struct context *c, const void *p) {
+  if (oversize_owns(c, p)) {
+    return oversize_size(c, p);
+  }
   lock_take(&c->heap_lock);
   const size_t n = c->state == CONTEXT_IN ? heap_usable_size(c->heap, p) : 0;
   lock_give(&c->heap_lock);

@@ -7,8 +7,8 @@
 
 #include <stdbool.h>
 
-/* NULL when mu is exhausted, the disk has no room for more, or the context is
-   not resident. */
+/* NULL when mu is exhausted and it is no oversize block (oversize.h), the disk
+   has no room for more, or the context is not resident. */
 void *context_alloc(struct context *c, size_t n, size_t align);
 /* The same without waiting for room. *lacking: that is why there is none, and
    after residency_charge there may be. */
@@ -17,6 +17,9 @@ void *context_alloc_now(struct context *c, size_t n, size_t align,
 void *context_zalloc(struct context *c, size_t n);
 void *context_realloc(struct context *c, void *p, size_t n);
 size_t context_usable(struct context *c, const void *p);
+/* The context that p is a block's address of, for a thread of `own`'s VP; NULL:
+   it is no context's. */
+struct context *context_of_block(struct context *own, const void *p);
 /* A block of a context that is not resident is freed when it comes in. */
 void context_free(struct context *c, void *p);
 

@@ -1,6 +1,7 @@
 #define _GNU_SOURCE
 #include "context/calls/discard.h"
 
+#include "context/calls/oversize.h"
 #include "context/internal.h"
 #include "context/residency/lazy.h"
 #include "context/store/store.h"
@@ -24,7 +25,16 @@ static void forget_pages(struct context *c, uintptr_t start, uintptr_t end) {
   lock_give(&c->io_lock);
 }
 
+static int discard_oversize(struct context *c, char *p, size_t n) {
+  const uintptr_t start = bits_align_up((uintptr_t)p, PAGE);
+  const uintptr_t end = bits_align_down((uintptr_t)p + n, PAGE);
+  return start < end && oversize_clear(c, (void *)start, end - start) ? -1 : 0;
+}
+
 int context_discard_range(struct context *c, void *p, size_t n) {
+  if (n > 0 && oversize_has(c, p, n)) {
+    return discard_oversize(c, p, n);
+  }
   bool ours = within(p, n, c->range, c->range_len);
   for (int i = 0; i < image_parts(&c->image) && !ours; i++) {
     const struct image_part part = image_part(&c->image, i);

@@ -2,6 +2,7 @@
 #include "context/calls/fork.h"
 
 #include "base/message.h"
+#include "context/calls/oversize.h"
 #include "context/internal.h"
 #include "context/store/store.h"
 #include "os/bits.h"
@@ -26,7 +27,8 @@ static void close_end(int i) {
 }
 
 void fork_prepare(const struct context *c) {
-  if (store_mapped() && !contexts.frozen && c->state == CONTEXT_IN &&
+  const bool shares = store_mapped() || c->oversize.n;
+  if (shares && !contexts.frozen && c->state == CONTEXT_IN &&
       pipe2(done, O_CLOEXEC) != 0) {
     msg_fail(MSG_FAILED, "rank %d: fork: a pipe: %s: raise the limit (ulimit)",
              c->rank, strerror(errno));
@@ -103,11 +105,7 @@ static void copy_heap(struct context *c, size_t size) {
   pages_drop(extent, room);
 }
 
-void fork_child(struct context *c) {
-  const char byte = 0;
-  if (done[1] < 0) {
-    return;
-  }
+static void copy_context(struct context *c) {
   int error = protections_lift(&c->protections, 0, UINTPTR_MAX);
   for (int i = 0; i < image_parts(&c->image); i++) {
     const struct image_part part = image_part(&c->image, i);
@@ -117,6 +115,17 @@ void fork_child(struct context *c) {
   error = error ? error : protections_restore(&c->protections, 0, UINTPTR_MAX);
   if (error) {
     fail_to_protect(c, error);
+  }
+}
+
+void fork_child(struct context *c) {
+  const char byte = 0;
+  if (done[1] < 0) {
+    return;
+  }
+  oversize_in_child(c);
+  if (store_mapped()) {
+    copy_context(c);
   }
   const ssize_t written = write(done[1], &byte, 1);
   (void)written; /* the parent may have died */

@@ -1,12 +1,12 @@
-/* What a forked child has of a context that lies in a mapped file, which it
-   would share with its parent: a copy. */
+/* What a forked child has of a context that lies in a mapped file, or of its
+   oversize blocks, which it would share with its parent: a copy. */
 #ifndef PEMS_CONTEXT_CALLS_FORK_H
 #define PEMS_CONTEXT_CALLS_FORK_H
 
 struct context;
 
-/* Around fork in the thread of c's rank, in this order; for contexts that are
-   not mapped they do nothing. The parent waits until its child has copied what
+/* Around fork in the thread of c's rank, in this order; where nothing is mapped
+   they do nothing. The parent waits until its child has copied what
    lives in c: as many bytes more of memory, whatever the budget. Other ranks'
    contexts stay shared; the child does not use them. If there is no memory for
    the copy, the child ends with a line. */

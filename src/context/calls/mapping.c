@@ -3,6 +3,7 @@
 
 #include "base/ranges.h"
 #include "context/calls/allocate.h"
+#include "context/calls/oversize.h"
 #include "context/internal.h"
 #include "context/residency/lazy.h"
 #include "context/residency/track.h"
@@ -29,10 +30,9 @@ static bool meets(const void *p, size_t n, const void *start, size_t len) {
          (uintptr_t)start < (uintptr_t)p + n;
 }
 
-enum mapping_place mapping_place(const struct context *c, const void *p,
-                                 size_t n) {
+enum mapping_place mapping_place(struct context *c, const void *p, size_t n) {
   size_t before;
-  if (within(p, n, c->range, c->range_len)) {
+  if (within(p, n, c->range, c->range_len) || oversize_has(c, p, n)) {
     return MAPPING_HEAP;
   }
   const int i = context_part_of(c, p, &before);
@@ -81,6 +81,9 @@ static int zero_locked(struct context *c, uintptr_t start, uintptr_t end) {
 }
 
 int mapping_zero(struct context *c, void *p, size_t n) {
+  if (n && oversize_has(c, p, n)) {
+    return oversize_clear(c, p, n);
+  }
   const uintptr_t start = (uintptr_t)p;
   lock_take(&c->io_lock);
   const int code = n ? zero_locked(c, start, start + n) : 0;
@@ -111,6 +114,9 @@ static bool is_protected(const struct context *c, uintptr_t start,
 }
 
 int mapping_protect(struct context *c, void *p, size_t n, int prot) {
+  if (oversize_has(c, p, n)) {
+    return mprotect(p, n, prot) == 0 ? 0 : errno;
+  }
   const uintptr_t start = (uintptr_t)p;
   int code = 0;
   lock_take(&c->io_lock);
@@ -166,8 +172,19 @@ static int replace(struct context *c, void *p, size_t n) {
   return code ? code : mapping_zero(c, p, n);
 }
 
+/* What was mapped there is replaced. */
+static void *new_in_oversize(struct context *c, const struct mapping_wish *w,
+                             int *error) {
+  *error = w->no_replace ? EEXIST : mapping_protect(c, w->at, w->n, USUAL);
+  *error = *error ? *error : oversize_clear(c, w->at, w->n);
+  return *error ? NULL : w->at;
+}
+
 static void *new_at(struct context *c, const struct mapping_wish *w,
                     int *error) {
+  if (oversize_has(c, w->at, w->n)) {
+    return new_in_oversize(c, w, error);
+  }
   if (w->no_replace) {
     void *const p = take(c, w->at, w->n, PAGE, true);
     *error = p ? 0 : EEXIST;
@@ -190,6 +207,9 @@ void *mapping_new(struct context *c, const struct mapping_wish *w, int *error) {
 
 /* Pages that are given back hold nothing, and whoever gets them may write. */
 int mapping_free(struct context *c, void *p, size_t n) {
+  if (oversize_has(c, p, n)) {
+    return oversize_unmap(c, p, n);
+  }
   char *const end = (char *)p + n;
   int code = 0;
   for (char *at = p; at < end && !code;) {
@@ -224,33 +244,46 @@ static int prot_at(const struct context *c, const void *p) {
   return prot;
 }
 
-/* Pages that were never touched take no memory afterwards, either. */
-static void copy(char *to, const char *from, size_t n) {
-  for (size_t at = 0; at < n; at += PAGE) {
-    if (!bits_zero(from + at, PAGE)) {
-      memcpy(to + at, from + at, PAGE);
-    }
-  }
-}
-
-/* As the kernel would have it, of pages alike in their protection. */
-static int copy_pages(struct context *c, char *to, const char *from, size_t n) {
-  const uintptr_t start = (uintptr_t)from;
-  lock_take(&c->io_lock);
-  const int code = protections_lift(&c->protections, start, start + n);
-  if (!code) {
-    copy(to, from, n);
-  }
-  const int again = protections_restore(&c->protections, start, start + n);
-  lock_give(&c->io_lock);
-  return code ? code : again;
-}
-
 static char *room_for(struct context *c, const struct mapping_resize *r,
                       int *error) {
   const struct mapping_wish wish = {
       .at = r->wish, .n = r->to, .align = PAGE, .fixed = r->wish != NULL};
   return mapping_new(c, &wish, error);
+}
+
+/* In place it can become smaller only. */
+static void *resize_oversize(struct context *c, const struct mapping_resize *r,
+                             int *error) {
+  if (r->wish || r->keep || (r->to > r->n && !r->may_move)) {
+    *error = r->to > r->n ? ENOMEM : EINVAL;
+    return NULL;
+  }
+  if (r->to <= r->n) {
+    char *const end = (char *)r->p + r->to;
+    *error = r->to < r->n ? oversize_unmap(c, end, r->n - r->to) : 0;
+    return *error ? NULL : r->p;
+  }
+  char *const to = room_for(c, r, error);
+  if (to) {
+    (void)mprotect(r->p, r->n, USUAL);
+    oversize_copy(c, to, r->p, r->n);
+    (void)oversize_unmap(c, r->p, r->n);
+  }
+  return to;
+}
+
+/* As the kernel would have it, of pages alike in their protection. */
+static int copy_pages(struct context *c, char *to, char *from, size_t n) {
+  const uintptr_t start = (uintptr_t)from;
+  lock_take(&c->io_lock);
+  const int code = protections_lift(&c->protections, start, start + n);
+  if (!code) {
+    /* Pages that were never touched take no memory afterwards, either. */
+    oversize_copy(c, to, from, n);
+  }
+  const int again = protections_restore(&c->protections, start, start + n);
+  lock_give(&c->io_lock);
+  return code ? code : again;
 }
 
 static void *move(struct context *c, const struct mapping_resize *r,
@@ -286,6 +319,9 @@ static bool grow(struct context *c, const struct mapping_resize *r,
 void *mapping_resize(struct context *c, const struct mapping_resize *r,
                      int *error) {
   *error = 0;
+  if (oversize_has(c, r->p, r->n)) {
+    return resize_oversize(c, r, error);
+  }
   if (!all_mapped(c, r->p, r->n)) {
     *error = EFAULT;
     return NULL;

@@ -16,12 +16,12 @@
 /* Where [p, p + n), any bytes, lies. */
 enum mapping_place {
   MAPPING_OUTSIDE, /* not in a context */
-  MAPPING_HEAP,    /* all in c's range: only there pages can be mapped */
+  MAPPING_HEAP,    /* all in c's range, or in an oversize block of c's: only
+                      there pages can be mapped */
   MAPPING_DATA,    /* all in the data of c's copy of the program */
   MAPPING_ALIEN,   /* some of it is another's, or beyond c's range */
 };
-enum mapping_place mapping_place(const struct context *c, const void *p,
-                                 size_t n);
+enum mapping_place mapping_place(struct context *c, const void *p, size_t n);
 
 struct mapping_wish {
   void *at; /* NULL: anywhere; with `fixed` or as a hint, in c's range */

@@ -34,6 +34,7 @@ struct segment {
   struct ranges left; /* what of it was in memory when it left */
 
   /* Under the residency's lock: */
+  uint64_t counts; /* bytes of it that do */
   struct segment_link *links;
   struct context
       *payer; /* with whom it counts, if one that has it is not out */
@@ -70,7 +71,7 @@ bool segments_hold(const void *p) {
 
 static void pay_locked(struct segment *s, struct context *c) {
   s->payer = c;
-  c->shared += s->n;
+  c->shared += s->counts;
 }
 
 /* Another one that is not out; rather one that stays. */
@@ -89,18 +90,18 @@ static struct context *another_locked(const struct segment *s) {
 /* Its payer is about to have it no more. */
 static void pass_on_locked(struct segment *s) {
   struct context *const from = s->payer, *const to = another_locked(s);
-  from->shared -= s->n;
+  from->shared -= s->counts;
   s->payer = NULL;
   if (to) {
     pay_locked(s, to);
-    ledger_pass_locked(from, to, s->n);
+    ledger_pass_locked(from, to, s->counts);
   }
 }
 
 uint64_t segments_missing_locked(const struct context *c) {
   uint64_t bytes = 0;
   for (const struct segment_link *l = c->segments; l; l = l->next) {
-    bytes += l->segment->payer ? 0 : l->segment->n;
+    bytes += l->segment->payer ? 0 : l->segment->counts;
   }
   return bytes;
 }
@@ -121,13 +122,25 @@ void segments_exit_locked(struct context *c) {
   }
 }
 
-/* --- moves --- */
-
 static uint64_t cached(const struct segment *s, uint64_t *dirty) {
   uint64_t all;
   spill_cached(s->file, s->at, s->n, &all, dirty);
   return all;
 }
+
+void segment_measure(struct segment *s, struct context *c) {
+  uint64_t dirty;
+  const uint64_t now = cached(s, &dirty);
+  ledger_lock();
+  if (s->payer == c) {
+    c->shared = c->shared - s->counts + now;
+    s->counts = now;
+    ledger_settle_locked(c);
+  }
+  ledger_unlock();
+}
+
+/* --- moves --- */
 
 /* Out of memory: it comes page by page. */
 static void note_left(struct segment *s) {
@@ -157,8 +170,8 @@ static void leave(struct segment *s) {
   const int error = spill_leave(s->file, s->at, s->n);
   if (error) {
     msg_fail(MSG_FAILED,
-             "writing a shared window: %s: %s: free some space there or name "
-             "another directory with --pems-disk",
+             "writing what ranks have beside their contexts: %s: %s: free some "
+             "space there or name another directory with --pems-disk",
              s->dir, strerror(error));
   }
   counter_add(swap_out, dirty);
@@ -246,12 +259,12 @@ static void unlink_locked(struct segment_link *l) {
 }
 
 void segment_part(struct segment *s, struct context *c) {
+  ledger_lock();
   struct segment_link **at = &c->segments;
   while ((*at)->segment != s) {
     at = &(*at)->next;
   }
   struct segment_link *const l = *at;
-  ledger_lock();
   *at = l->next;
   unlink_locked(l);
   if (s->payer == c) {
@@ -377,19 +390,21 @@ static int map_file(struct segment *s) {
   return error;
 }
 
-int segment_make_at(struct segment **out, struct context *c, size_t n,
-                    void *at) {
-  struct segment *s = native_zalloc(1, sizeof(*s));
-  if (!s) {
-    return ENOMEM;
+static struct segment *new_segment(size_t n, const char *dir) {
+  struct segment *const s = native_zalloc(1, sizeof(*s));
+  if (s) {
+    lock_init(&s->lock, LOCK_SEGMENT);
+    s->n = bits_align_up(n, PAGE);
+    s->counts = s->n;
+    s->dir = dir;
   }
-  lock_init(&s->lock, LOCK_SEGMENT);
-  s->n = bits_align_up(n, PAGE);
-  s->dir = store_dir(c);
-  int code = map_at(s, c, at);
-  if (!code && (store_swaps() || store_mapped())) {
-    code = map_file(s);
-  }
+  return s;
+}
+
+/* Its memory is there: c has it, or it is freed. */
+static int begin(struct segment *s, struct context *c, bool in_file,
+                 struct segment **out) {
+  int code = in_file ? map_file(s) : 0;
   if (!code && store_swaps() && space_move_to_disk() != 0) {
     code = ENOSPC;
   }
@@ -400,6 +415,43 @@ int segment_make_at(struct segment **out, struct context *c, size_t n,
     *out = s;
   }
   return code;
+}
+
+int segment_make_at(struct segment **out, struct context *c, size_t n,
+                    void *at) {
+  struct segment *const s = new_segment(n, store_dir(c));
+  int code = s ? map_at(s, c, at) : ENOMEM;
+  if (code) {
+    segment_free(s);
+    return code;
+  }
+  return begin(s, c, store_swaps() || store_mapped(), out);
+}
+
+int segment_make_by_pages(struct segment **out, struct context *c, size_t n,
+                          const char *dir) {
+  struct segment *const s = new_segment(n, dir);
+  if (s) {
+    s->counts = 0;
+    s->memory = map_memory(NULL, s->n);
+  }
+  if (!s || !s->memory) {
+    segment_free(s);
+    return ENOMEM;
+  }
+  return begin(s, c, true, out);
+}
+
+int segment_clear(struct segment *s, char *p, size_t n) {
+  return spill_clear(s->file, s->at + (uint64_t)(p - s->memory), n);
+}
+
+char *segment_next(const struct segment *s, char *p, char *end, char **start) {
+  uint64_t from;
+  const uint64_t to = spill_next(s->file, s->at + (uint64_t)(p - s->memory),
+                                 s->at + (uint64_t)(end - s->memory), &from);
+  *start = s->memory + (from - s->at);
+  return s->memory + (to - s->at);
 }
 
 int segment_make(struct segment **out, struct context *c, size_t n) {

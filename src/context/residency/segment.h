@@ -1,10 +1,10 @@
 /* Memory that contexts of a process have in common: windows of
-   MPI_Win_allocate_shared. It is in memory while one of its contexts is: it
-   goes to the disk with the last, and comes with the first. It is mapped from a
-   file of its own, so that who reaches it at another time finds it all the
-   same, page by page. It counts with one of those that are in memory, whose
-   need it is part of: so who has it waits for room for it, and those that
-   nobody uses leave. */
+   MPI_Win_allocate_shared; and what one has that is larger than the memory. It
+   is in memory while one of its contexts is: it goes to the disk with the last,
+   and comes with the first. It is mapped from a file of its own, so that who
+   reaches it at another time finds it all the same, page by page. It counts
+   with one of those that are in memory, whose need it is part of: so who has it
+   waits for room for it, and those that nobody uses leave. */
 #ifndef PEMS_CONTEXT_RESIDENCY_SEGMENT_H
 #define PEMS_CONTEXT_RESIDENCY_SEGMENT_H
 
@@ -30,6 +30,19 @@ int segment_make(struct segment **s, struct context *c, size_t n);
 /* The same, at an address that one had in another process: EEXIST if that is
    taken. */
 int segment_make_at(struct segment **s, struct context *c, size_t n, void *at);
+/* The same with a place in `dir`, which stays, whatever contexts are stored in.
+   What is in memory of it counts, as far as segment_measure has been told. */
+int segment_make_by_pages(struct segment **s, struct context *c, size_t n,
+                          const char *dir);
+/* Of such a one that c has, which is held: counts what is in memory now; c is
+   to wait for the room (residency_charge). */
+void segment_measure(struct segment *s, struct context *c);
+/* Whole pages of such a one become zeros, which take no memory. 0, or an errno
+   value. */
+int segment_clear(struct segment *s, char *p, size_t n);
+/* The next pages of it in [p, end) that may be other than zero: their end, and
+   their start in *start. `end`, both: there are none. */
+char *segment_next(const struct segment *s, char *p, char *end, char **start);
 /* Frees it, when all have parted from it. NULL is allowed. */
 void segment_free(struct segment *s);
 /* A multiple of the page size. */

@@ -134,7 +134,7 @@ int pems_Alloc_mem(MPI_Aint size, MPI_Info info, void *pointer) {
 }
 
 int pems_Free_mem(void *p) {
-  struct context *c = p ? context_of(p) : NULL;
+  struct context *c = p ? context_of_block(comm_me()->context, p) : NULL;
   if (p && !c) {
     return comm_error(MPI_COMM_WORLD, MPI_ERR_BASE, "MPI_Free_mem");
   }

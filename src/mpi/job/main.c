@@ -9,6 +9,7 @@
 #include "base/stop.h"
 #include "config/plan.h"
 #include "context/calls/create.h"
+#include "context/calls/oversize.h"
 #include "context/context.h"
 #include "context/image/identity.h"
 #include "context/image/image.h"
@@ -296,6 +297,7 @@ static void start_messages(const char *dir) {
   win_start_remote();
   deadlock_prepare();
   check_leaks_prepare();
+  oversize_start(dir);
   paged_start(dir, memory_plan_bytes(&vps.plan.memory, MEMORY_RECORDS));
   p2p_start(dir);
   deferred_start(memory_plan_bytes(&vps.plan.memory, MEMORY_LETTERS), dir);

@@ -219,6 +219,31 @@ START_TEST(test_leave) {
 }
 END_TEST
 
+/* What was never written, or was cleared, is no data. */
+START_TEST(test_clear) {
+  enum { N = 1 << 20, PIECE = 256 << 10 };
+  static char bytes[N];
+  uint64_t start = 0;
+  struct spill *s = spill_open("/var/tmp");
+  const uint64_t at = place(s, N);
+  memset(bytes, 7, N);
+  spill_write(s, at + PIECE, bytes, PIECE);
+  uint64_t end = spill_next(s, at, at + N, &start);
+  ck_assert_uint_le(start, at + PIECE);
+  ck_assert_uint_ge(end, at + 2 * PIECE);
+  end = spill_next(s, at + PIECE, at + PIECE + 1, &start);
+  ck_assert_uint_eq(start, at + PIECE);
+  ck_assert_uint_eq(end, at + PIECE + 1);
+  ck_assert_int_eq(spill_clear(s, at + PIECE, PIECE), 0);
+  spill_read(s, at, bytes, N);
+  for (int i = 0; i < N; i++) {
+    ck_assert_int_eq(bytes[i], 0);
+  }
+  spill_give(s, at, N);
+  spill_close(s);
+}
+END_TEST
+
 START_TEST(test_full) {
   enum { N = 100000, MOST = 64 };
   static unsigned char bytes[N], got[N];
@@ -273,6 +298,7 @@ int main(void) {
   tcase_add_test(tests, test_errors);
   tcase_add_test(tests, test_full);
   tcase_add_test(tests, test_leave);
+  tcase_add_test(tests, test_clear);
   suite_add_tcase(suite, tests);
   const int status = check_run(suite);
   rmdir(dir);
