@@ -209,6 +209,7 @@ FAULT_TESTS = \
   tests/fault/signals.sh \
   tests/fault/shared_windows.sh \
   tests/fault/untouched.sh \
+  tests/fault/small_shm.sh \
   tests/fault/space.sh \
   tests/fault/sparse.sh \
   tests/fault/join.sh \

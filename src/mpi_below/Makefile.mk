@@ -19,6 +19,8 @@ libpemscore_la_SOURCES += \
   src/mpi_below/net.h \
   src/mpi_below/session.c \
   src/mpi_below/session.h \
+  src/mpi_below/shared_memory.c \
+  src/mpi_below/shared_memory.h \
   src/mpi_below/thread_level.c \
   src/mpi_below/thread_level.h \
   src/mpi_below/watch.c \
@@ -49,6 +51,7 @@ UNIT_TESTS += \
   tests/unit/mpi_below/test_libraries \
   tests/unit/mpi_below/test_mark \
   tests/unit/mpi_below/test_session \
+  tests/unit/mpi_below/test_shared_memory \
   tests/unit/mpi_below/test_thread_level \
   tests/unit/mpi_below/test_watch
 EXTRA_DIST += src/mpi_below/README.md

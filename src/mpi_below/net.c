@@ -10,6 +10,7 @@
 #include "mpi_below/link.h"
 #include "mpi_below/real.h"
 #include "mpi_below/session.h"
+#include "mpi_below/shared_memory.h"
 #include "mpi_below/watch.h"
 
 #include <sched.h>
@@ -24,8 +25,8 @@
 static struct {
   MPI_Comm comm; /* ours: programs cannot disturb it */
   int size, rank, host_size, host_first, level;
-  pid_t process;      /* to tell a child that the program forked */
-  MPI_Win shared;     /* memory of this host's processes, */
+  pid_t process;               /* to tell a child that the program forked */
+  struct shared_memory shared; /* of this host's processes, */
   atomic_int *failed; /* where the first to fail leaves a mark, or NULL */
   atomic_bool aborts; /* the job is being ended */
   int swept;          /* killed jobs whose files were removed at the start */
@@ -52,23 +53,13 @@ int net_thread_level(void) {
 }
 
 /* What the word says. */
-enum { NOBODY_FAILED, FAILURE_FOUND, FAILURE_TOLD };
+enum { NOBODY_FAILED = 0, FAILURE_FOUND, FAILURE_TOLD };
 
 /* One word that the processes of the host share. */
 static void share_mark(MPI_Comm host) {
-  int rank, unit;
-  MPI_Aint size;
-  void *own, *first;
-  real.Comm_rank(host, &rank);
   if (net.host_size > 1 &&
-      real.Win_allocate_shared(rank ? 0 : sizeof(atomic_int), 1, MPI_INFO_NULL,
-                               host, &own, &net.shared) == MPI_SUCCESS) {
-    real.Win_shared_query(net.shared, 0, &size, &unit, &first);
-    net.failed = first;
-    if (rank == 0) {
-      atomic_store(net.failed, NOBODY_FAILED);
-    }
-    real.Barrier(host);
+      shared_memory_make(&net.shared, host, sizeof(*net.failed)) == 0) {
+    net.failed = net.shared.at;
   }
 }
 
@@ -228,10 +219,8 @@ void net_start(int *argc, char ***argv) {
 
 void net_finish(void) {
   if (net.comm != MPI_COMM_NULL) {
-    if (net.failed) {
-      net.failed = NULL;
-      real.Win_free(&net.shared);
-    }
+    net.failed = NULL;
+    shared_memory_free(&net.shared);
     real.Comm_free(&net.comm);
     real.Finalize();
   }

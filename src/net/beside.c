@@ -3,7 +3,11 @@
 #include "base/need.h"
 #include "mpi_below/net.h"
 #include "mpi_below/real.h"
+#include "os/bits.h"
 #include "os/native.h"
+#include "os/pages.h"
+
+#include <errno.h>
 
 /* Who the processes of the host are. */
 static void find(struct beside *b, MPI_Comm comm, MPI_Comm host) {
@@ -22,40 +26,37 @@ static void find(struct beside *b, MPI_Comm comm, MPI_Comm host) {
   net_check(real.Group_free(&here));
 }
 
-static void find_parts(struct beside *b) {
+/* Each in pages of its own, as its process may be on another node. */
+static void find_parts(struct beside *b, size_t bytes) {
   b->part = need_zalloc(b->n, sizeof(*b->part), "network");
   for (int i = 0; i < b->n; i++) {
-    int unit;
-    MPI_Aint size;
-    net_check(
-        real.Win_shared_query(b->win, i, &size, &unit, (void *)&b->part[i]));
+    b->part[i] = (char *)b->memory.at + (size_t)i * bytes;
   }
 }
 
-void beside_create(struct beside *b, MPI_Comm comm, size_t bytes, size_t each,
-                   void (*prepare)(const struct beside *b, void *own)) {
+int beside_create(struct beside *b, MPI_Comm comm, size_t bytes, size_t each,
+                  void (*prepare)(const struct beside *b, void *own)) {
   MPI_Comm host;
-  void *own;
-  *b = (struct beside){.win = MPI_WIN_NULL};
+  *b = (struct beside){0};
   net_check(real.Comm_split_type(comm, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL,
                                  &host));
   find(b, comm, host);
-  if (real.Win_allocate_shared((MPI_Aint)(bytes + (size_t)b->n * each), 1,
-                               MPI_INFO_NULL, host, &own,
-                               &b->win) == MPI_SUCCESS) {
-    find_parts(b);
-    prepare(b, own);
-  } else {
-    b->win = MPI_WIN_NULL;
+  const size_t part = bits_align_up(bytes + (size_t)b->n * each, PAGE);
+  const int code = shared_memory_make(&b->memory, host, (size_t)b->n * part);
+  if (code == ENOMEM) {
+    need_fail("network");
+  }
+  if (!code) {
+    find_parts(b, part);
+    prepare(b, b->part[b->me]);
   }
   net_check(real.Barrier(host));
   net_check(real.Comm_free(&host));
+  return code;
 }
 
 void beside_destroy(struct beside *b) {
-  if (b->win != MPI_WIN_NULL) {
-    net_check(real.Win_free(&b->win));
-  }
+  shared_memory_free(&b->memory);
   native_free(b->all);
   native_free(b->part);
 }

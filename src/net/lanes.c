@@ -1,5 +1,6 @@
 #include "net/lanes.h"
 
+#include "base/message.h"
 #include "base/need.h"
 #include "mpi_below/net.h"
 #include "mpi_below/real.h"
@@ -8,6 +9,7 @@
 #include "os/cycle.h"
 #include "os/native.h"
 
+#include <errno.h>
 #include <string.h>
 
 enum {
@@ -32,10 +34,9 @@ static struct {
   bool *marked;         /* by process of the host */
 } lanes;
 
-/* From process i of the host, in a part of its. Parts begin anywhere in a line
-   of the cache, but at the same place of it for all processes. */
+/* From process i of the host, in a part of its. */
 static struct lane *lane_at(void *part, int i) {
-  const uintptr_t at = bits_align_up((uintptr_t)part, LANE_LINE);
+  char *const at = part;
   return (struct lane *)(at + (size_t)i * (lanes.room + LANE_AROUND));
 }
 
@@ -55,13 +56,24 @@ static void connect(const struct beside *b, int i) {
   }
 }
 
+static const char *advice(int code) {
+  return code == EFBIG    ? "raise ulimit -f"
+         : code == EMFILE ? "raise ulimit -n"
+                          : "allow memfd_create and files of /proc there";
+}
+
 void lanes_create(MPI_Comm comm) {
   const size_t n = (size_t)net_host_size();
   net_check(real.Comm_size(comm, &lanes.processes));
   lanes.room = bits_align_down(bits_max(bits_min(ALL / (n * n), MOST), LEAST),
                                LANE_LINE);
-  beside_create(&lanes.beside, comm, LANE_LINE, lanes.room + LANE_AROUND,
-                prepare);
+  const int code =
+      beside_create(&lanes.beside, comm, 0, lanes.room + LANE_AROUND, prepare);
+  if (code) {
+    msg_notice("memory shared by the processes of this host: %s: all their "
+               "messages go by the MPI, which is slower: %s",
+               strerror(code), advice(code));
+  }
   const struct beside *const b = &lanes.beside;
   lanes.marks = 0;
   lanes.in = need_zalloc(b->n, sizeof(*lanes.in), "network");

@@ -36,7 +36,7 @@ void wakeup_create_all(MPI_Comm comm) {
   net_check(real.Comm_rank(comm, &rank));
   bells.of = need_zalloc(size, sizeof(*bells.of), "network");
   bells.alone = (struct bell){0};
-  beside_create(&bells.beside, comm, sizeof(struct bell), 0, prepare);
+  (void)beside_create(&bells.beside, comm, sizeof(struct bell), 0, prepare);
   for (int i = 0; i < bells.beside.n && bells.beside.part; i++) {
     bells.of[bells.beside.all[i]] = bells.beside.part[i];
   }

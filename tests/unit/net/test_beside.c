@@ -7,8 +7,10 @@
 
 #include <check.h>
 
+enum { PART = 100 + 2 * 50 };
+
 static void fill(const struct beside *b, void *own) {
-  memset(own, 'a' + b->me, 100 + 2 * 50);
+  memset(own, 'a' + b->me, PART);
 }
 
 static void check_parts(const struct beside *b, int i) {
@@ -16,20 +18,21 @@ static void check_parts(const struct beside *b, int i) {
   ck_assert_int_eq(b->me, i);
   ck_assert_int_eq(b->all[0], 0);
   ck_assert_int_eq(b->all[1], OTHER);
-  ck_assert_int_eq(part, 100 + 2 * 50);
-  ck_assert_ptr_eq(b->part[0], memory);
-  ck_assert_ptr_eq(b->part[1], memory + part);
-  ck_assert_int_eq(((char *)b->part[i])[part - 1], 'a' + i);
+  ck_assert_int_eq(((char *)b->part[i])[0], 'a' + i);
+  ck_assert_int_eq(((char *)b->part[i])[PART - 1], 'a' + i);
 }
 
 START_TEST(each_has_a_part) {
   struct beside first, second;
-  beside_create(&first, MPI_COMM_WORLD, 100, 50, fill);
+  ck_assert_int_eq(beside_create(&first, MPI_COMM_WORLD, 100, 50, fill), 0);
   check_parts(&first, 0);
   me = OTHER;
-  beside_create(&second, MPI_COMM_WORLD, 100, 50, fill);
+  ck_assert_int_eq(beside_create(&second, MPI_COMM_WORLD, 100, 50, fill), 0);
   check_parts(&second, 1);
   check_parts(&first, 0);
+  ((char *)second.part[0])[1] = 'x'; /* each sees what the other writes */
+  ck_assert_int_eq(((char *)first.part[0])[1], 'x');
+  ck_assert_int_eq(((char *)first.part[1])[1], 'b');
   beside_destroy(&first);
   beside_destroy(&second);
 }
@@ -38,7 +41,7 @@ END_TEST
 START_TEST(there_may_be_none) {
   struct beside b;
   shares = false;
-  beside_create(&b, MPI_COMM_WORLD, 100, 50, fill);
+  ck_assert_int_eq(beside_create(&b, MPI_COMM_WORLD, 100, 50, fill), EPERM);
   ck_assert_ptr_null(b.part);
   ck_assert_int_eq(b.n, 2);
   beside_destroy(&b);
