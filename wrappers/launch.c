@@ -17,6 +17,7 @@
 #include "base/message.h"
 #include "mpi_below/keeper.h"
 #include "mpi_below/launcher.h"
+#include "wrappers/typed.h"
 
 /* How long mpirun has to end the job. For a host that is lost it would wait,
    and crash when told not to: its daemons end what is left as well. */
@@ -45,8 +46,8 @@ struct launch {
 /* --- starting --- */
 
 static sigset_t handled(void) {
-  static const int signals[] = {SIGCHLD, SIGINT,  SIGTERM,
-                                SIGHUP,  SIGUSR1, SIGUSR2};
+  static const int signals[] = {SIGCHLD, SIGINT,  SIGTERM, SIGHUP,
+                                SIGUSR1, SIGUSR2, SIGTSTP, SIGCONT};
   sigset_t set;
   sigemptyset(&set);
   for (size_t i = 0; i < sizeof(signals) / sizeof(*signals); i++) {
@@ -56,9 +57,10 @@ static sigset_t handled(void) {
 }
 
 /* Should pemsrun be killed, mpirun ends the job. */
-_Noreturn static void become(char **argv, pid_t parent, int report) {
+_Noreturn static void become(char **argv, pid_t parent, int input, int report) {
   const sigset_t set = handled();
   prctl(PR_SET_PDEATHSIG, SIGTERM);
+  dup2(input, STDIN_FILENO);
   sigprocmask(SIG_UNBLOCK, &set, NULL);
   keeper_hand_on();
   if (getppid() == parent) {
@@ -73,21 +75,48 @@ _Noreturn static void become(char **argv, pid_t parent, int report) {
 static void start(struct launch *l, char **argv) {
   const sigset_t set = handled();
   const pid_t self = getpid();
-  int report[2], error;
+  int report[2], input[2] = {STDIN_FILENO, -1}, error;
+  const bool typed = !l->job->alone && isatty(STDIN_FILENO);
   sigprocmask(SIG_BLOCK, &set, NULL);
   l->signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
-  if (l->signals < 0 || pipe2(report, O_CLOEXEC) || (l->mpirun = fork()) < 0) {
+  if (l->signals < 0 || pipe2(report, O_CLOEXEC) ||
+      (typed && pipe2(input, O_CLOEXEC)) || (l->mpirun = fork()) < 0) {
     msg_fail(MSG_FAILED, "cannot start %s: %s: raise the limits (ulimit)",
              argv[0], strerror(errno));
   }
   if (l->mpirun == 0) {
-    become(argv, self, report[1]);
+    become(argv, self, input[0], report[1]);
   }
   close(report[1]);
   if (read(report[0], &error, sizeof(error)) == sizeof(error)) {
     msg_fail(MSG_USAGE, "cannot run: %s: %s", argv[0], strerror(error));
   }
   close(report[0]);
+  if (typed) {
+    close(input[0]);
+    error = typed_start(input[1]);
+    if (error) {
+      msg_warn("standard input: %s: what is typed does not reach the program: "
+               "raise ulimit -u",
+               strerror(error));
+    }
+  }
+}
+
+/* --- stopping --- */
+
+/* From a terminal, mpirun gets it as well. Whether this process stops then, the
+   system says: one that no shell could continue does not. */
+static void stop(const struct launch *l, const struct signalfd_siginfo *s) {
+  sigset_t set;
+  sigemptyset(&set);
+  sigaddset(&set, SIGTSTP);
+  if (s->ssi_code != SI_KERNEL) {
+    kill(l->mpirun, SIGTSTP);
+  }
+  raise(SIGTSTP);
+  sigprocmask(SIG_UNBLOCK, &set, NULL);
+  sigprocmask(SIG_BLOCK, &set, NULL);
 }
 
 /* --- ending --- */
@@ -143,12 +172,16 @@ static void take_signals(struct launch *l) {
     case SIGCHLD:
       l->ended = l->ended || waitpid(l->mpirun, &l->status, WNOHANG) > 0;
       break;
+    case SIGTSTP:
+      stop(l, &s);
+      break;
     case SIGUSR2:
       if (launcher.dies_of_usr2) {
         monitor_pass_on_usr2(l->monitor);
         break;
       }
       /* fall through */
+    case SIGCONT:
     case SIGUSR1:
       kill(l->mpirun, (int)s.ssi_signo);
       break;

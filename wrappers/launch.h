@@ -19,10 +19,11 @@ struct launch_job {
 };
 
 /* Runs argv by execvp. Signals to end reach all processes by way of mpirun,
-   SIGUSR1 and SIGUSR2 too. Should a host be lost, or mpirun not end, it is
-   killed. What runs alone gets the terminal's signals itself, and may end its
-   processes as it likes. Returns the exit status; does not return where a
-   signal has ended the job: that ends this process, too. */
+   SIGUSR1 and SIGUSR2 too, and those that stop and continue it. Should a host
+   be lost, or mpirun not end, it is killed. What runs alone gets the terminal's
+   signals itself, and may end its processes as it likes. Returns the exit
+   status; does not return where a signal has ended the job: that ends this
+   process, too. */
 int launch(char **argv, const struct launch_job *job);
 
 #endif

@@ -46,6 +46,22 @@ expect_few_lines
 expect_clean
 end
 
+# Hydra's ranks are not stopped, only what they print.
+${REAL_CC:-cc} -O1 -o "$work/terminal" "$here/tests/fault/terminal.c" || exit 1
+spinning=$program
+build tests/fault/typing.c
+for procs in 1 2; do
+  begin "Ctrl-Z, fg and what is typed, $procs processes"
+  launch "$work/terminal" "$pemsrun" -n 4 --pems-procs=$procs --pems-context=8M \
+    --pems-disk="$disk" "$program"
+  finish
+  expect_status 0
+  expect_clean
+  [ -z "$wrong" ] || fault "$(tail -n 3 "$out")"
+  end
+done
+program=$spinning
+
 begin "SIGKILL of mpirun"
 spin
 victim=$(for pid in $(marked); do
