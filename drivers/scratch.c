@@ -117,6 +117,20 @@ static int set_size(int fd, uint64_t size, int reserve) {
   return reserve ? reserve_space(fd, size, 0) : 0;
 }
 
+/* 15 TiB is less than what ext4 allows. */
+uint64_t scratch_most(const char *dir) {
+  uint64_t size = UINT64_C(60) << 40;
+  const int fd = scratch_make(dir, 0);
+  if (fd < 0) {
+    return 0;
+  }
+  while (size > 0 && set_size(fd, size, 0)) {
+    size /= 2;
+  }
+  close(fd);
+  return size;
+}
+
 int scratch_open(struct driver_file **file, const struct driver *driver,
                  const char *dir, uint64_t size, int direct, int reserve) {
   size = size > INT64_MAX ? size : (size + BLOCK - 1) / BLOCK * BLOCK;

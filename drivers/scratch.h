@@ -31,6 +31,9 @@ int scratch_attach(struct driver_file **file, const struct driver *driver,
 /* A new unnamed file in a directory, for reading and writing, close-on-exec:
    its descriptor, or -1 with errno. `flags`: O_DIRECT or 0. */
 int scratch_make(const char *dir, int flags);
+/* Bytes that such a file may have, roughly: half of what the file system and
+   `ulimit -f` allow, or more; 0 if there can be none. */
+uint64_t scratch_most(const char *dir);
 
 /* The driver functions of the same names, on a struct scratch. */
 int scratch_read(struct driver_file *file, void *buf, size_t n,

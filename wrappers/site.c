@@ -80,12 +80,16 @@ int site_check_options(const struct options *o, int nprocs,
   return 0;
 }
 
+static bool is_in_memory(const struct options *o) {
+  const struct driver *const d = site_driver(o);
+  return d && d->in_memory;
+}
+
 /* Free bytes for the contexts of a process, as the job will see them. */
 static uint64_t free_space(const struct options *o, const struct machine *m,
                            int v_local) {
-  const struct driver *const d = site_driver(o);
-  return d && d->in_memory ? m->available
-                           : disks_free_for(o->disk, v_local, o->stripe);
+  return is_in_memory(o) ? m->available
+                         : disks_free_for(o->disk, v_local, o->stripe);
 }
 
 struct plan_site site_here(const struct options *o, const struct machine *m) {
@@ -95,6 +99,7 @@ struct plan_site site_here(const struct options *o, const struct machine *m) {
       .nprocs = nprocs,
       .nprocs_host = nprocs,
       .disk_free = free_space(o, m, v_local),
+      .file_most = is_in_memory(o) ? 0 : disks_file_most(o->disk),
       .on_disk = site_driver(o) && site_driver(o)->map,
       .base_rss = flavour_memory() + (o->report ? trace_memory(v_local) : 0),
   };

@@ -147,24 +147,32 @@ static uint64_t rounded_mu(uint64_t mu) {
   return mu ? mu : LEAST_CONTEXT;
 }
 
-/* Ranges of addresses and scratch files have room for what ranks may grow to:
-   x86-64 has 128 TiB of addresses, ext4 files of 16 TiB. */
+/* Ranges of addresses have room for what ranks may grow to: x86-64 has 128 TiB
+   of them. */
 #define MOST_OF_ALL (UINT64_C(8) << 40)
 
 /* One rank may take all of the memory, as long as others need little or wait on
    disk: bytes are counted, not contexts. Only where space is reserved at the
    start each has the same share, so that all fit on the disk. A disk that is
    too small even for the smallest contexts is reported by who opens it. */
-static uint64_t default_mu(const struct plan *p, const struct options *o,
-                           const struct plan_site *site) {
+static uint64_t wanted_mu(const struct plan *p, const struct options *o,
+                          const struct plan_site *site) {
   const uint64_t own = (uint64_t)p->own, even = p->resident / (uint64_t)p->k;
   if (o->reserve != RESERVE_ALL) {
-    const uint64_t most = bits_min(p->resident, MOST_OF_ALL / own);
-    return rounded_mu(most > even ? most : even);
+    return bits_max(bits_min(p->resident, MOST_OF_ALL / own), even);
   }
-  return rounded_mu(p->own > p->k || site->on_disk
-                        ? bits_min(even, room_of(p->resident, site) / own)
-                        : even);
+  return p->own > p->k || site->on_disk
+             ? bits_min(even, room_of(p->resident, site) / own)
+             : even;
+}
+
+/* All may lie in one file. */
+static uint64_t default_mu(const struct plan *p, const struct options *o,
+                           const struct plan_site *site) {
+  const uint64_t wanted = wanted_mu(p, o, site);
+  return rounded_mu(site->file_most
+                        ? bits_min(wanted, site->file_most / (uint64_t)p->own)
+                        : wanted);
 }
 
 static uint64_t given_mu(const struct options *o) {

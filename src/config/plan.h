@@ -14,6 +14,7 @@ struct plan_site {
   int nprocs_host;    /* of them on this host */
   int nprocs_cores;   /* of them that share this one's cores; 0: all of these */
   uint64_t disk_free; /* free bytes over all scratch directories */
+  uint64_t file_most; /* bytes of contexts in one scratch file; 0: no limit */
   int on_disk;        /* contexts lie on disk even if memory has room for all */
   uint64_t base_rss;  /* bytes this process uses before any VP exists */
   int own, most;      /* VPs of this process, and most on any; 0: v/P, rounded
@@ -39,7 +40,8 @@ struct plan {
 /* Chooses what is not given and checks what is. Default memory: what the
    cgroup, else the machine, has left, divided by nprocs_host, less 10 %.
    k: cores / nprocs_cores, at most own; fewer run where more memory than there
-   is would be needed. mu: all of resident, but for 8 TiB / own; if space is
+   is would be needed. mu: all of resident, but for 8 TiB / own, or what is even
+   among k if that is more, and at most file_most / own; if space is
    reserved at the start, resident / k, or so that own contexts fit into 80 % of
    disk_free / nprocs_host if they must go to disk, but not less than what lets
    all fit in memory (unless they go to disk nevertheless); a given mu is

@@ -23,6 +23,24 @@ swap --pems-disk="$work/missing"
 expect_refusal "$work/missing"
 end
 
+begin "large memory: contexts for all ranks are in files that can be had"
+run -n 34 --pems-k=2 --pems-memory=1T "$program" none
+expect_status 0
+expect_clean
+end
+
+begin "files as large as ulimit -f says"
+launch sh -c 'ulimit -f 100000; exec "$@"' sh "$pemsrun" -n 8 --pems-k=2 \
+  --pems-memory=256M --pems-disk="$disk" "$program" none
+finish
+expect_status 0
+expect_clean
+launch sh -c 'ulimit -f 100000; exec "$@"' sh "$pemsrun" -n 8 --pems-k=2 \
+  --pems-memory=256M --pems-context=64M --pems-disk="$disk" "$program" none
+finish
+expect_refusal 'in one file, more than ulimit -f allows: raise that or name'
+end
+
 begin "the directory is a file"
 echo >"$work/file"
 swap --pems-disk="$work/file"

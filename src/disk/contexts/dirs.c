@@ -168,3 +168,18 @@ uint64_t disks_free(const char *dirs) {
   }
   return least;
 }
+
+/* Beside contexts there are their annexes. */
+uint64_t disks_file_most(const char *dirs) {
+  uint64_t most = UINT64_MAX;
+  struct disks *const d = dirs_split(dirs);
+  for (int i = 0; d && i < d->count; i++) {
+    const uint64_t bytes = scratch_most(d->disk[i].dir);
+    most = bytes < most ? bytes : most;
+  }
+  if (!d) {
+    return 0;
+  }
+  dirs_free(d);
+  return most - most / 16;
+}

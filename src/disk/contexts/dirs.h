@@ -16,6 +16,10 @@ uint64_t disks_free(const char *dirs);
 /* The same for `n` contexts, at least 1, with a stripe or 0. */
 uint64_t disks_free_for(const char *dirs, int n, uint64_t stripe);
 
+/* Bytes of contexts that a scratch file in any of `dirs` may have; 0 if one of
+   them cannot be used. */
+uint64_t disks_file_most(const char *dirs);
+
 /* Directories in the list `dirs` (as in disks_open). */
 int disks_named(const char *dirs);
 /* Are all of the list `dirs` (as in disks_open) directories in which this user

@@ -6,6 +6,7 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/resource.h>
 
 #include "base/failure.h"
 #include "config/size.h"
@@ -85,6 +86,9 @@ static int complain_open(struct disks *d, int i, const char *io, int code,
                          struct pems_error *error) {
   char needs[16], has[16];
   const char *const dir = d->disk[i].dir;
+  struct rlimit limit;
+  const bool bounded = getrlimit(RLIMIT_FSIZE, &limit) == 0 &&
+                       needed_beside(d, i) > limit.rlim_cur;
   close_files(d);
   size_format(needed_beside(d, i), needs, sizeof(needs));
   size_format(dirs_room(dir), has, sizeof(has));
@@ -103,9 +107,9 @@ static int complain_open(struct disks *d, int i, const char *io, int code,
   if (code == EFBIG) {
     return failure(
         error, code,
-        "scratch space: %s: needs %s in one file, more than is allowed: "
-        "raise ulimit -f or %s",
-        dir, needs, elsewhere);
+        "scratch space: %s: needs %s in one file, more than %s: %s or %s", dir,
+        needs, bounded ? "ulimit -f allows" : "the file system allows",
+        bounded ? "raise that" : "give a smaller --pems-context", elsewhere);
   }
   if (code == ENOMEM) {
     return failure(

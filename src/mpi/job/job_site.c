@@ -50,6 +50,8 @@ struct plan_site job_site_for(const struct job_setup *job, int n) {
       .nprocs_host = net_host_size(),
       .nprocs_cores = job->place_size,
       .disk_free = free_space(job, n),
+      .file_most =
+          job_site_uses_disks(job) ? disks_file_most(job->options.disk) : 0,
       .on_disk = lies_on_disk(job),
       .base_rss = machine_rss() + report_memory(job, n),
   };

@@ -232,6 +232,31 @@ START_TEST(what_is_not_reserved_is_not_bounded_by_the_disk) {
 }
 END_TEST
 
+/* ext4 has files of 16 TiB. */
+START_TEST(all_fit_in_one_file) {
+  static const struct {
+    int v;
+    uint64_t memory;
+  } large[] = {{1700, 24 * GIB}, {34, 1024 * GIB}, {65536, 4096 * GIB}};
+  m.available = 4096 * GIB;
+  site.disk_free = 65536 * GIB;
+  for (int i = 0; i < 6; i++) {
+    o.v = large[i / 2].v;
+    o.k = 2;
+    o.memory = large[i / 2].memory;
+    o.reserve = i % 2 ? RESERVE_ALL : RESERVE_USED;
+    site.file_most = 14 * 1024 * GIB;
+    MADE();
+    check_plan();
+    ck_assert_uint_le(p.mu * (uint64_t)p.own, site.file_most);
+    ck_assert_uint_gt((p.mu + 2 * MIB) * (uint64_t)p.own, 7 * 1024 * GIB);
+    site.file_most = GIB;
+    MADE();
+    ck_assert(p.mu * (uint64_t)p.own <= GIB || p.mu == 64 * KIB);
+  }
+}
+END_TEST
+
 START_TEST(what_lies_on_disk_nevertheless_must_fit_there) {
   o.reserve = RESERVE_ALL;
   for (o.v = 2; o.v <= 32; o.v += 30) {
@@ -540,6 +565,7 @@ int main(void) {
   tcase_add_test(t, without_disk_contexts_fit_in_memory);
   tcase_add_test(t, what_is_not_reserved_is_not_bounded_by_the_disk);
   tcase_add_test(t, what_lies_on_disk_nevertheless_must_fit_there);
+  tcase_add_test(t, all_fit_in_one_file);
   tcase_add_test(t, a_disk_too_small_for_any_context_is_left_to_its_opening);
   tcase_add_test(t, given_contexts_are_rounded_up);
   tcase_add_test(t, given_contexts_that_all_fit_need_no_disk);
