@@ -15,8 +15,8 @@ pemsrun_SOURCES = wrappers/pemsrun.c wrappers/args.c wrappers/args.h \
   wrappers/pemsrun_command.h wrappers/pemsrun_job.c wrappers/pemsrun_job.h \
   wrappers/pemsrun_options.c wrappers/pemsrun_options.h wrappers/site.c \
   wrappers/site.h wrappers/starter.c \
-  wrappers/starter.h
-pemsrun_CPPFLAGS = $(AM_CPPFLAGS) -DPKGLIBDIR='"$(pkglibdir)"'
+  wrappers/starter.h wrappers/typed.c wrappers/typed.h
+pemsrun_CPPFLAGS = $(AM_CPPFLAGS) -DPKGLIBDIR='"$(pkglibdir)"' -DBINDIR='"$(bindir)"'
 pemsrun_LDADD = $(PARTS) $(HWLOC_LIBS)
 pemstop_SOURCES = wrappers/pemstop.c wrappers/pemstop_ask.c \
   wrappers/pemstop_ask.h wrappers/pemstop_view.c wrappers/pemstop_view.h

@@ -62,6 +62,23 @@ $(head -n 1 built)"
     [ ! -s left ] || fail "make uninstall left $(head -n 1 left)"
   fi
 
+  # Programs for interpreters are looked for beside the command first.
+  dirs=$(sed -n 's/^\(bindir\|libdir\) = //p' "$built/Makefile" | tr '\n' ' ')
+  if [ "$dirs" = '${exec_prefix}/bin ${exec_prefix}/lib ' ] &&
+    command -v python3 >/dev/null; then
+    mkdir -p moved/bin moved/lib/pems
+    cp "$(command -v pemsrun)" moved/bin/
+    echo 'echo "moved: $*"' >moved/lib/pems/pems-python
+    chmod +x moved/lib/pems/pems-python
+    expect "a tree that was moved has pems-python" 0 \
+      "$work/moved/lib/pems/pems-python" -- moved/bin/pemsrun --pems-show -n 2 python3 x.py
+  fi
+  # What holds the folders to install in is made again for others.
+  try make -n -C "$built" -W paths.stamp libpems.la pemsrun
+  for made in libpems.la pemsrun wrappers/interpreter/pemsrun-interpreter; do
+    grep -q -e "-o $made" out || fail "$made is kept for another prefix"
+  done
+
   if command -v pkg-config >/dev/null; then
     for package in pems pems-em pems-cgm; do
       mkdir -p old/lib/pkgconfig

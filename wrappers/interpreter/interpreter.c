@@ -39,17 +39,34 @@ bool interpreter_ask(char *const argv[], char *answer, size_t size) {
   return status == 0;
 }
 
+/* Where a program is installed if the commands are in `bin`: a tree may have
+   been moved, or made for another place (DESTDIR). */
+static void installed(const char *bin, const char *name, char *path) {
+  static const char commands[] = BINDIR, programs[] = PKGLIBDIR;
+  size_t same = 0; /* bytes of the prefix of both */
+  for (size_t i = 0; commands[i] && commands[i] == programs[i]; i++) {
+    same = commands[i] == '/' ? i : same;
+  }
+  const size_t n = strlen(bin), end = strlen(commands + same);
+  const bool moved = n >= end && strcmp(bin + n - end, commands + same) == 0;
+  snprintf(path, PATH_MAX, "%.*s%s/%s", moved ? (int)(n - end) : 0, bin,
+           moved ? programs + same : programs, name);
+}
+
 /* In a build tree it lies beside the compiler wrappers. */
 int interpreter_launcher(const char *name, char *path,
                          struct pems_error *error) {
-  char self[PATH_MAX];
+  char self[2000];
   const ssize_t n = readlink("/proc/self/exe", self, sizeof(self) - 1);
   self[n < 0 ? 0 : n] = '\0';
   char *slash = strrchr(self, '/');
   if (slash) {
     *slash = '\0';
   }
-  snprintf(path, PATH_MAX, "%.4000s/wrappers/%s", self, name);
+  snprintf(path, PATH_MAX, "%s/wrappers/%s", self, name);
+  if (access(path, X_OK) != 0) {
+    installed(self, name, path);
+  }
   if (access(path, X_OK) != 0) {
     snprintf(path, PATH_MAX, PKGLIBDIR "/%s", name);
   }
