@@ -46,10 +46,10 @@ static void put_parts(const unsigned char *s, size_t n, struct key_bytes *out) {
   key_bytes_put(out, END);
 }
 
-/* Length without suffixes such as ".tar.gz"; 0 if all of it is one, as
-   coreutils 9.1 has it. */
+/* Length without suffixes such as ".tar.gz", which never are all of it (but for
+   coreutils 9.1). */
 static size_t stem(const unsigned char *s, size_t n) {
-  for (size_t i = 0;; i++) {
+  for (size_t i = 1;; i++) {
     const size_t length = i;
     while (i + 1 < n && s[i] == '.' &&
            (is_letter(s[i + 1]) || s[i + 1] == '~')) {

@@ -17,7 +17,8 @@ static struct key_check string_of(const char *text) {
 
 START_TEST(versions_ascend) {
   static const char *const texts[] = {
-      "",      ".",      "..",       ".a0b",        ".b",     "0",
+      "",      ".",      "..",       ".0",          ".122",   ".A",
+      ".a0b",  ".b",     "0",
       "1.0~a", "1.0",    "1.0a",     "1.0+",        "1.1",    "1.10",
       "9",     "10",     "10000000", "99999999999", "a~",     "a",
       "a1.gz", "a1.tar", "a1b",      "a2.gz",       "a10.gz", "a10.tar.gz",
