@@ -18,9 +18,13 @@
 #   conda      rattler-build renders the recipe, builds the archive and tests the package;
 #              what the recipe requires are empty packages, and the system's libraries
 #   container  the image, by buildah, from a clean root
+#   readme     in bare roots of Debian 12 and 13: a clone of the last commit, and the
+#              commands of README.md: ./bootstrap demo and ./bootstrap check
 #
 #   BUILD   a build folder that is made (.)
 #   OUT     for archives, packages, roots and logs (BUILD/packages)
+#   README_SUITES, README_CHECK  of which Debian ("bookworm trixie"); what is given to
+#           ./bootstrap check there (nothing: all)
 #   MIRROR, SUITE  of Debian (http://deb.debian.org/debian bookworm)
 #   SPACK, SPACK_PACKAGES  trees of github.com/spack/spack and spack-packages
 #   DEB_BUILD_OPTIONS  (none: the build runs the unit tests; nocheck: it does not)
@@ -86,16 +90,17 @@ make_base() {
   need_root
   need debootstrap unshare
   mkdir -p "$out/apt/partial"
-  [ ! -e "$out/base.made" ] || [ ! -d "$out/base" ] || return 0
-  rm -rf "$out/base"
-  debootstrap --variant=minbase "$suite" "$out/base" "$mirror" || wrong 'debootstrap'
-  cp /etc/resolv.conf /etc/hosts "$out/base/etc/"
+  base=$out/base.$suite
+  [ ! -e "$base.made" ] || [ ! -d "$base" ] || return 0
+  rm -rf "$base"
+  debootstrap --variant=minbase "$suite" "$base" "$mirror" || wrong 'debootstrap'
+  cp /etc/resolv.conf /etc/hosts "$base/etc/"
   # How this machine reaches the mirror.
   grep -rhs '^Acquire::' /etc/apt/apt.conf /etc/apt/apt.conf.d \
-    >"$out/base/etc/apt/apt.conf.d/90acquire" || true
-  root=$out/base
+    >"$base/etc/apt/apt.conf.d/90acquire" || true
+  root=$base
   in_root apt-get -q update || wrong 'apt-get update'
-  touch "$out/base.made"
+  touch "$base.made"
 }
 
 # new_root: $root is a copy of it; drop_root removes the copy.
@@ -103,17 +108,18 @@ new_root() {
   make_base
   root=$out/root.$step
   rm -rf "$root"
-  cp -a "$out/base" "$root" || wrong 'no copy of the root'
+  cp -a "$base" "$root" || wrong 'no copy of the root'
 }
 drop_root() {
   rm -rf "$root"
 }
 
-# mounted COMMAND...: here, with /proc and /dev in $root; nobody else sees these, and
+# mounted COMMAND...: here, with /proc, /sys and /dev in $root; nobody else sees these, and
 # they go with the command.
 mounted() {
   ROOT=$root APT=$out/apt CCACHE_DIR=${CCACHE_DIR:-} unshare --mount --fork sh -c '
     mount -t proc proc "$ROOT/proc" && mount --rbind /dev "$ROOT/dev" &&
+      mount --rbind /sys "$ROOT/sys" &&
       mount --bind "$APT" "$ROOT/var/cache/apt/archives" || exit 1
     if [ -n "$CCACHE_DIR" ]; then
       mkdir -p "$ROOT/ccache" && mount --bind "$CCACHE_DIR" "$ROOT/ccache" || exit 1
@@ -487,13 +493,32 @@ step_container() {
   rm -rf "$out/context" "$out/buildah" "$out/buildah.run"
 }
 
+# As a new user has them: in a root without anything.
+step_readme() {
+  need_root
+  need git
+  git -C "$top" rev-parse -q --verify HEAD || skip 'no checkout: this is an archive'
+  for suite in ${README_SUITES:-bookworm trixie}; do
+    new_root
+    root_install ca-certificates ${CCACHE_DIR:+ccache}
+    git clone -q "file://$top" "$root/pems" || wrong 'no clone in the root'
+    in_root sh -c 'cd /pems && exec ./bootstrap demo' || wrong "$suite: ./bootstrap demo"
+    did "./bootstrap demo on $suite"
+    # shellcheck disable=SC2016,SC2086 # that shell's; words
+    in_root sh -c 'cd /pems && exec ./bootstrap check "$@"' sh ${README_CHECK:-} ||
+      wrong "$suite: ./bootstrap check ${README_CHECK:-}"
+    did "./bootstrap check ${README_CHECK:-} on $suite"
+    drop_root
+  done
+}
+
 # --- all of them ---
 
 passed=0 failed=0 skipped=0
-[ $# -gt 0 ] || set -- dist debian root rpm spack conda container
+[ $# -gt 0 ] || set -- dist debian root rpm spack conda container readme
 for step; do
   case $step in
-    dist | debian | root | rpm | spack | conda | container) ;;
+    dist | debian | root | rpm | spack | conda | container | readme) ;;
     *)
       sed -n '3,/^set/s/^# \{0,1\}//p' "$0" >&2
       exit 2

@@ -72,8 +72,9 @@ orte) launcher_mpirun=mpirun launcher_daemon=orted ;;
 *) launcher_mpirun=prterun launcher_daemon=prted ;;
 esac
 
-# launcher_apart FOLDER: options that send the output of each process to a file
-# of its own there: else it comes in pieces that may end within a line.
+# launcher_apart FOLDER COMMAND: options of pemsrun or mpirun, COMMAND, that send the
+# output of each process to a file of its own there: else it comes in pieces that may
+# end within a line.
 launcher_apart() {
   case $launcher in
   hydra)
@@ -81,12 +82,32 @@ launcher_apart() {
     echo "-outfile-pattern $1/%r"
     ;;
   orte) echo "--output-filename $1:nojobid,nocopy" ;;
+  *) [ "$2" = mpirun ] || echo "--wrapper=$(launcher_before "$1")" ;;
+  esac
+}
+
+# launcher_before FOLDER: what mpirun is to start, with the program as its arguments,
+# for the same. Of each two files in a folder PMIx 5.0.7 refuses one (--output).
+launcher_before() {
+  case $launcher in
+  hydra | orte) ;;
   *)
-    # With dir= PMIx 5.0 makes one file of each process: of stderr, if that is first.
     mkdir -p "$1"
-    echo "--output file=$1/of"
+    # shellcheck disable=SC2016 # it is the process that has these
+    printf '#!/bin/sh\nexec "$@" >%s/of.$PMIX_RANK.out\n' "'$1'" >"$1/before"
+    chmod +x "$1/before"
+    echo "$1/before"
     ;;
   esac
+}
+
+# launcher_works FOLDER: does output come that way?
+launcher_works() {
+  # shellcheck disable=SC2046 # options
+  "${MPIRUN:-mpirun}" $(launcher_apart "$1" mpirun) -n 2 $(launcher_before "$1") \
+    echo word >"$1.all" 2>/dev/null </dev/null
+  launcher_output "$1" >>"$1.all"
+  [ "$(grep -cx word "$1.all")" -eq 2 ]
 }
 
 # launcher_errors FOLDER: prints what came on standard error, where that has files.
@@ -97,7 +118,7 @@ launcher_errors() {
 # launcher_output FOLDER: prints what came, and removes the folder.
 launcher_output() {
   if [ -d "$1" ]; then
-    find "$1" -type f ! -name stderr ! -name '*.err' -exec cat {} +
+    find "$1" -type f ! -name stderr ! -name '*.err' ! -name before -exec cat {} +
     rm -rf "$1"
   fi
 }

@@ -13,8 +13,8 @@ same() {
   "${MPICC:-mpicc}" -std=gnu17 -O1 -o "$work/plain" "$here/$source" -lm || exit 1
   build "$source" -std=gnu17 -lm
   # shellcheck disable=SC2046 # options
-  "$mpirun" $(launcher_apart "$work/outputs") -n 8 "$work/plain" "$@" \
-    >/dev/null 2>"$err" </dev/null
+  "$mpirun" $(launcher_apart "$work/outputs" mpirun) -n 8 \
+    $(launcher_before "$work/outputs") "$work/plain" "$@" >/dev/null 2>"$err" </dev/null
   launcher_output "$work/outputs" | sort >"$work/expected"
   for each in 1 2; do
     begin "$name, $each on each host"
@@ -23,7 +23,7 @@ same() {
     export PEMS_TEST_EVICT_ALWAYS
     # shellcheck disable=SC2046 # options
     run_hosts -n 8 --procs=$((4 * each)) --pems-k=1 --pems-context=24M \
-      --pems-memory=256M $(launcher_apart "$work/outputs") "$program" "$@"
+      --pems-memory=256M $(launcher_apart "$work/outputs" pemsrun) "$program" "$@"
     unset PEMS_TEST_EVICT_ALWAYS
     expect_status 0
     expect_silence

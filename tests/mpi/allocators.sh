@@ -22,8 +22,8 @@ use() {
   pemscc -O1 -I"$here" -o "$name" "$here/library/own_allocator.c" "$@" ||
     fail "$name: not linked by pemscc"
   # shellcheck disable=SC2046 # options
-  limited ${MPIRUN:-mpirun} $(launcher_apart "$work/outputs") -n 3 \
-    "./$name.plain" >out 2>err || fail "plain $name: $(head -n 5 err)"
+  limited ${MPIRUN:-mpirun} $(launcher_apart "$work/outputs" mpirun) -n 3 \
+    $(launcher_before "$work/outputs") "./$name.plain" >out 2>err || fail "plain $name: $(head -n 5 err)"
   launcher_output "$work/outputs" >>out
   [ "$(grep -c 'the allocator has counted this' out)" -eq 3 ] ||
     fail "plain $name: $(cat out)"
@@ -32,7 +32,7 @@ use() {
   for options in --pems-procs=1 "--pems-procs=2 --pems-k=1" \
     "--pems-swapin=lazy --pems-k=1"; do
     case $options in
-    *procs=2*) apart=$(launcher_apart "$work/outputs") ;;
+    *procs=2*) apart=$(launcher_apart "$work/outputs" pemsrun) ;;
     *) apart= ;;
     esac
     # shellcheck disable=SC2086 # options are words

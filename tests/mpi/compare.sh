@@ -177,11 +177,14 @@ fitted() {
 plain() {
   its_n=$1
   shift
-  apart=
-  [ -n "$together" ] || apart=$(launcher_apart "$work/outputs")
+  apart='' before=''
+  [ -n "$together" ] || {
+    apart=$(launcher_apart "$work/outputs" mpirun)
+    before=$(launcher_before "$work/outputs")
+  }
   # shellcheck disable=SC2086
   limited env UCX_MEM_MMAP_HOOK_MODE=none \
-    "${MPIRUN:-mpirun}" $apart -n "$its_n" \
+    "${MPIRUN:-mpirun}" $apart -n "$its_n" $before \
     "$work/plain" "$@" >"$work/oracle.raw" 2>"$work/plain.err" </dev/null
   plain_status=$(launcher_status $?)
   [ -n "$together" ] || launcher_output "$work/outputs" >"$work/oracle.raw"
@@ -216,7 +219,7 @@ compare() {
   several=
   case " $* " in
   *" --pems-procs=1 "*) ;;
-  *) several=$(launcher_apart "$work/outputs") ;;
+  *) several=$(launcher_apart "$work/outputs" pemsrun) ;;
   esac
   # shellcheck disable=SC2086
   limited "${PEMSRUN:-pemsrun}" -n "$n" $several "$@" \
@@ -257,6 +260,14 @@ oracle() {
     plain_status=0
   else
     plain "$@"
+  fi
+  # Some programs print only what is wrong.
+  if [ -z "$quiet" ] && [ ! -s "$work/oracle.raw" ] && [ -z "${works:-}" ]; then
+    works=yes
+    launcher_works "$work/outputs" || {
+      complain "mpirun -n $1 printed nothing, nor does it for echo: nothing is compared"
+      head -n 5 "$work/plain.err" | sed 's/^/  /'
+    }
   fi
   echo "$plain_status" >"$work/oracle.status"
   sort "$work/oracle.raw" >"$work/oracle"

@@ -29,7 +29,7 @@ pemscc -o both both.c || exit 1
 
 for when in first last; do
   # shellcheck disable=SC2046 # words
-  try pemsrun -n 4 --procs=2 $(launcher_apart "$work/apart") ./both $when
+  try pemsrun -n 4 --procs=2 $(launcher_apart "$work/apart" pemsrun) ./both $when
   launcher_errors "$work/apart" >>"$work/err"
   launcher_output "$work/apart" >>"$work/out"
   [ "$status" -eq 0 ] || fail "$when: exit status $status"
@@ -39,4 +39,10 @@ for when in first last; do
     fail "$when: not the error of each"
   [ ! -e "$work/apart" ] || fail "$when: files were left"
 done
+
+# An mpirun whose output is lost is no oracle, whatever it is to print.
+printf '#!/bin/sh\nexit 0\n' >silent
+chmod +x silent
+MPIRUN=$work/silent expect "an oracle that prints nothing" 1 'nothing is compared' -- \
+  sh "$here/tests/mpi/compare.sh" -n 1 -i mem -c --pems-procs=1 "$here/tests/mpi/bcast.c"
 conclude
