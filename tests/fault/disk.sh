@@ -24,7 +24,7 @@ expect_refusal "$work/missing"
 end
 
 begin "large memory: contexts for all ranks are in files that can be had"
-run -n 34 --pems-k=2 --pems-memory=1T "$program" none
+run -n 40 --pems-k=2 --pems-memory=1T "$program" none
 expect_status 0
 expect_clean
 end
