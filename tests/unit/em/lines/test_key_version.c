@@ -17,12 +17,12 @@ static struct key_check string_of(const char *text) {
 
 START_TEST(versions_ascend) {
   static const char *const texts[] = {
-      "",      ".",      "..",       ".0",          ".122",   ".A",
-      ".a0b",  ".b",     "0",
-      "1.0~a", "1.0",    "1.0a",     "1.0+",        "1.1",    "1.10",
-      "9",     "10",     "10000000", "99999999999", "a~",     "a",
-      "a1.gz", "a1.tar", "a1b",      "a2.gz",       "a10.gz", "a10.tar.gz",
-      "ab",    "a-1",    "b"};
+      "",       ".",          "..",       ".0",          ".122",
+      ".A",     ".a0b",       ".b",       "0",           "1.0~a",
+      "1.0",    "1.0a",       "1.0+",     "1.1",         "1.10",
+      "9",      "10",         "10000000", "99999999999", "a~",
+      "a",      "a1.gz",      "a1.tar",   "a1b",         "a2.gz",
+      "a10.gz", "a10.tar.gz", "ab",       "a-1",         "b"};
   const size_t n = sizeof(texts) / sizeof(*texts);
   for (size_t i = 0; i < n; i++) {
     for (size_t j = 0; j < n; j++) {
