@@ -21,6 +21,7 @@ for each in $sizes; do
   small "${each%:*}" timeout -k 5 "$limit" "$pemsrun" -n "${each#*:}" \
     --pems-procs="${each#*:}" --pems-memory=64M --pems-disk="$disk" "$program" \
     >"$out" 2>"$err" </dev/null
+  # shellcheck disable=SC2034 # for expect_status
   status=$?
   expect_status 0
   [ ! -s "$err" ] || fault "$(head -n 3 "$err")"
