@@ -52,9 +52,9 @@ template <class F> constexpr pems_key number_key() {
   } else if constexpr (std::is_same_v<T, unsigned __int128>) {
     return PEMS_KEY_U128;
   } else if constexpr (std::is_same_v<T, float>) {
-    return PEMS_KEY_F32;
+    return PEMS_KEY_REAL32;
   } else if constexpr (std::is_same_v<T, double>) {
-    return PEMS_KEY_F64;
+    return PEMS_KEY_REAL64;
   } else if constexpr (std::is_integral_v<T> && sizeof(T) <= 8) {
     constexpr pems_key of[] = {PEMS_KEY_U8,  PEMS_KEY_U16, PEMS_KEY_U32,
                                PEMS_KEY_U64, PEMS_KEY_I8,  PEMS_KEY_I16,

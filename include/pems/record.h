@@ -31,6 +31,10 @@ enum pems_key {
   PEMS_KEY_F32, /* IEEE 754's total order: -NaN < -inf < -0 < 0 < inf < NaN */
   PEMS_KEY_F64,
   PEMS_KEY_BYTES, /* key_size bytes, as memcmp orders them */
+  /* Floats as < orders them: -0 equals 0, and NaNs, whatever their sign, come
+     behind all numbers and equal each other. */
+  PEMS_KEY_REAL32,
+  PEMS_KEY_REAL64,
 };
 
 /* Returns a value less than, equal to or greater than 0 if a comes before, is

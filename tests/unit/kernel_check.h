@@ -56,6 +56,11 @@ static int float_sign(const char *a, const char *b, size_t bytes) {
   return (x > y) - (x < y);
 }
 
+/* As < has it; NaNs come last. */
+static int real_sign(double x, double y) {
+  return x != x || y != y ? (x != x) - (y != y) : (x > y) - (x < y);
+}
+
 static int key_sign(const struct pems_record *r, const char *a, const char *b) {
   switch (r->key) {
   case PEMS_KEY_NONE:
@@ -82,6 +87,18 @@ static int key_sign(const struct pems_record *r, const char *a, const char *b) {
     return float_sign(a, b, 4);
   case PEMS_KEY_F64:
     return float_sign(a, b, 8);
+  case PEMS_KEY_REAL32: {
+    float x, y;
+    memcpy(&x, a, 4);
+    memcpy(&y, b, 4);
+    return real_sign((double)x, (double)y);
+  }
+  case PEMS_KEY_REAL64: {
+    double x, y;
+    memcpy(&x, a, 8);
+    memcpy(&y, b, 8);
+    return real_sign(x, y);
+  }
   case PEMS_KEY_BYTES:
     break;
   }
@@ -120,12 +137,29 @@ static char *reference_sorted(const struct pems_record *r, const char *records,
   return sorted;
 }
 
+/* Bits of the top of a float: zeros, infinities, NaNs and numbers with each
+   sign, or else the random bits that are there. */
+static void make_real(char *key, size_t bytes) {
+  static const uint16_t tops[] = {0, 0x7f80, 0x7ff0, 0x7fff, 0x3f80};
+  const uint64_t kind = key_random() % 12;
+  if (kind < sizeof(tops) / sizeof(*tops)) {
+    const uint16_t sign_bit = key_random() % 2 ? 0x8000 : 0;
+    const uint16_t top = tops[kind] | sign_bit;
+    memset(key, 0, bytes);
+    memcpy(key + bytes - 2, &top, 2);
+  }
+}
+
 /* The key bytes of record i of n. */
 static void make_key(const struct pems_record *r, enum keys keys, char *key,
                      size_t bytes, size_t i) {
   const size_t high = r->key == PEMS_KEY_BYTES || r->compare ? bytes - 1 : 0;
   for (size_t j = 0; j < bytes; j++) {
     key[j] = (char)key_random();
+  }
+  if (r->key == PEMS_KEY_REAL32 || r->key == PEMS_KEY_REAL64) {
+    make_real(key, bytes);
+    return;
   }
   switch (keys) {
   case KEYS_FEW:
@@ -348,9 +382,13 @@ static inline void check_types(const struct kernel *kernel, size_t size,
                                              enum keys)) {
   static const size_t lengths[] = {1, 2, 3, 5, 8, 10, 16, 31};
   struct pems_record r = {.size = size, .stable = 1};
-  for (int i = PEMS_KEY_U8; i < PEMS_KEY_BYTES + 8; i++) {
-    r.key = i < PEMS_KEY_BYTES ? (enum pems_key)i : PEMS_KEY_BYTES;
-    r.key_size = i < PEMS_KEY_BYTES ? 0 : lengths[i - PEMS_KEY_BYTES];
+  const int others = PEMS_KEY_REAL64 + 1;
+  for (int i = PEMS_KEY_U8; i < others + 8; i++) {
+    r.key = i < others ? (enum pems_key)i : PEMS_KEY_BYTES;
+    if (i == PEMS_KEY_BYTES) {
+      continue;
+    }
+    r.key_size = i < others ? 0 : lengths[i - others];
     const size_t bytes = pems_record_key_bytes(&r);
     if (bytes > size) {
       continue;

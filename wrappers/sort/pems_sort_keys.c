@@ -14,10 +14,13 @@ static const struct {
   const char *name;
   enum pems_key type;
 } types[] = {
-    {"u8", PEMS_KEY_U8},   {"u16", PEMS_KEY_U16},   {"u32", PEMS_KEY_U32},
-    {"u64", PEMS_KEY_U64}, {"u128", PEMS_KEY_U128}, {"i8", PEMS_KEY_I8},
-    {"i16", PEMS_KEY_I16}, {"i32", PEMS_KEY_I32},   {"i64", PEMS_KEY_I64},
-    {"f32", PEMS_KEY_F32}, {"f64", PEMS_KEY_F64},
+    {"u8", PEMS_KEY_U8},         {"u16", PEMS_KEY_U16},
+    {"u32", PEMS_KEY_U32},       {"u64", PEMS_KEY_U64},
+    {"u128", PEMS_KEY_U128},     {"i8", PEMS_KEY_I8},
+    {"i16", PEMS_KEY_I16},       {"i32", PEMS_KEY_I32},
+    {"i64", PEMS_KEY_I64},       {"f32", PEMS_KEY_F32},
+    {"f64", PEMS_KEY_F64},       {"real32", PEMS_KEY_REAL32},
+    {"real64", PEMS_KEY_REAL64},
 };
 
 /* A part of a key's text, up to a colon or the end. */
@@ -136,6 +139,16 @@ size_t sort_keys_end(const struct sort_keys *keys) {
 
 /* --- comparing --- */
 
+/* Of a float's bits: zeros are one number, and so are NaNs, the highest. */
+static uint64_t real_number(uint64_t x, uint64_t sign, size_t size) {
+  const uint64_t infinity = size == 8 ? UINT64_C(0x7ff) << 52 : 0x7f800000;
+  const uint64_t magnitude = x & (sign - 1);
+  if (magnitude > infinity) {
+    return UINT64_MAX;
+  }
+  return x & sign ? sign - magnitude : sign + magnitude;
+}
+
 /* Numbers whose order is that of the keys. */
 static u128 number_of(const struct sort_key *k, const unsigned char *at) {
   uint64_t x = 0;
@@ -160,6 +173,9 @@ static u128 number_of(const struct sort_key *k, const unsigned char *at) {
   case PEMS_KEY_F32:
   case PEMS_KEY_F64:
     return x & sign ? ~x & (sign | (sign - 1)) : x | sign;
+  case PEMS_KEY_REAL32:
+  case PEMS_KEY_REAL64:
+    return real_number(x, sign, k->size);
   default:
     return x;
   }

@@ -25,10 +25,16 @@ static const struct word_type *type_of(const struct pems_record *r) {
 
 /* Where records with equal keys must stay in order, there must be none that can
    be told apart. */
+static bool keeps_order(const struct pems_record *r, size_t bytes) {
+  return bytes == r->size && r->key != PEMS_KEY_REAL32 &&
+         r->key != PEMS_KEY_REAL64;
+}
+
 static bool fits(const struct pems_record *r) {
   const size_t bytes = pems_record_key_bytes(r);
   return !r->compare && type_of(r) && bytes > 0 && bytes <= r->size &&
-         r->key_offset <= r->size - bytes && (!r->stable || bytes == r->size);
+         r->key_offset <= r->size - bytes &&
+         (!r->stable || keeps_order(r, bytes));
 }
 
 static size_t sort_work(const struct pems_record *r, size_t n, int threads) {

@@ -23,6 +23,8 @@ static const struct {
     [PEMS_KEY_F32] = {RECORD_FLOAT_4, 4, false},
     [PEMS_KEY_F64] = {RECORD_FLOAT_8, 8, false},
     [PEMS_KEY_BYTES] = {RECORD_LONG, 0, false},
+    [PEMS_KEY_REAL32] = {RECORD_FLOAT_4, 4, false},
+    [PEMS_KEY_REAL64] = {RECORD_FLOAT_8, 8, false},
 };
 
 enum { KEYS = sizeof(keys) / sizeof(*keys) };
@@ -118,6 +120,10 @@ static uint64_t ones(size_t bytes) {
   return bytes >= 8 ? UINT64_MAX : (UINT64_C(1) << (8 * bytes)) - 1;
 }
 
+static bool is_real(enum pems_key key) {
+  return key == PEMS_KEY_REAL32 || key == PEMS_KEY_REAL64;
+}
+
 void record_order(const struct pems_record *r, struct record_order *order) {
   *order = (struct record_order){
       .kind = RECORD_COMPARE,
@@ -135,6 +141,10 @@ void record_order(const struct pems_record *r, struct record_order *order) {
   if (order->kind == RECORD_LONG && order->bytes <= 8) {
     order->kind = RECORD_SHORT;
   }
+  if (is_real(r->key)) {
+    order->nans = record_nans((int)(8 * order->bytes));
+    order->ties = r->stable;
+  }
   if (keys[r->key].sign) {
     order->flip = UINT64_C(1) << (8 * order->bytes - 1);
   }
@@ -142,6 +152,25 @@ void record_order(const struct pems_record *r, struct record_order *order) {
     order->flip ^= ones(order->bytes);
     order->rest = UINT64_MAX;
   }
+}
+
+/* NaNs lie behind infinity, then those whose sign is set, the lowest bits last.
+ */
+void record_first_equal(const struct pems_record *r, void *record) {
+  if (r->compare || !is_real(r->key)) {
+    return;
+  }
+  const size_t bytes = pems_record_key_bytes(r);
+  char *const key = (char *)record + r->key_offset;
+  const uint64_t sign = UINT64_C(1) << (8 * bytes - 1);
+  const uint64_t infinity = ones(bytes) - record_nans(8 * (int)bytes) - sign;
+  uint64_t x = record_load(key, bytes);
+  if ((x & ~sign) == 0) {
+    x = r->descending ? 0 : sign;
+  } else if ((x & ~sign) > infinity) {
+    x = infinity + 1 + (r->descending ? sign : 0);
+  }
+  memcpy(key, &x, bytes);
 }
 
 bool record_prefix_decides(const struct pems_record *r) {

@@ -30,6 +30,8 @@ struct record_order {
   size_t size;   /* bytes of a record */
   size_t offset; /* bytes before the key */
   size_t bytes;  /* of the key */
+  uint64_t nans; /* floats below -inf that come behind all others */
+  bool ties;     /* floats that < does not tell apart are equal */
   uint64_t flip; /* bits of the prefix to turn: signs, descending order */
   uint64_t rest; /* all ones where descending, else 0 */
   pems_compare_fn *compare;
@@ -39,6 +41,10 @@ struct record_order {
 
 /* *r must have passed pems_record_check. */
 void record_order(const struct pems_record *r, struct record_order *order);
+
+/* Sets a key to the first of those that are equal to it, but not in its bits.
+ */
+void record_first_equal(const struct pems_record *r, void *record);
 
 /* True if records with equal prefixes are equal: keys of at most 8 bytes. */
 bool record_prefix_decides(const struct pems_record *r);
@@ -116,6 +122,30 @@ RECORD_INLINE uint64_t record_turn(uint64_t x, int bits) {
   return x & sign ? x ^ (sign | (sign - 1)) : x ^ sign;
 }
 
+/* NaNs whose sign is set: the lowest floats, where records are numbers. */
+RECORD_INLINE uint64_t record_nans(int bits) {
+  return bits == 64 ? (UINT64_C(1) << 52) - 1 : (UINT64_C(1) << 23) - 1;
+}
+
+/* Of a float that was turned: -0 becomes 0, and NaNs become one, the number
+   behind infinity once those below -inf have been taken off. */
+RECORD_INLINE uint64_t record_tied(uint64_t x, uint64_t nans, int bits) {
+  const uint64_t zero = UINT64_C(1) << (bits - 1);
+  const uint64_t all = zero | (zero - 1), nan = all - nans + 1;
+  x += x == zero - 1;
+  return x < nans || x > nan ? nan : x;
+}
+
+RECORD_INLINE uint64_t record_float(const struct record_order *o,
+                                    const char *at, int bits) {
+  const uint64_t all = UINT64_MAX >> (64 - bits);
+  uint64_t x = record_turn(record_load(at, (size_t)bits / 8), bits);
+  if (o->ties) {
+    x = record_tied(x, o->nans, bits);
+  }
+  return ((x - o->nans) & all) ^ o->flip;
+}
+
 /* As record_prefix. */
 RECORD_INLINE uint64_t record_number(const struct record_order *o,
                                      enum record_kind kind,
@@ -133,9 +163,9 @@ RECORD_INLINE uint64_t record_number(const struct record_order *o,
   case RECORD_16:
     return record_load(at + 8, 8) ^ o->flip;
   case RECORD_FLOAT_4:
-    return record_turn(record_load(at, 4), 32) ^ o->flip;
+    return record_float(o, at, 32);
   case RECORD_FLOAT_8:
-    return record_turn(record_load(at, 8), 64) ^ o->flip;
+    return record_float(o, at, 64);
   case RECORD_SHORT:
     return record_load_bytes(at, o->bytes) ^ o->flip;
   case RECORD_LONG:

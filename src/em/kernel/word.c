@@ -3,6 +3,7 @@
 #include <stdbool.h>
 
 #include "em/kernel/radix.h"
+#include "em/kernel/record.h"
 #include "em/kernel/vqsort.h"
 
 /* --- forms --- */
@@ -10,6 +11,20 @@
 static bool is_signed(enum pems_key key) {
   return key == PEMS_KEY_I8 || key == PEMS_KEY_I16 || key == PEMS_KEY_I32 ||
          key == PEMS_KEY_I64;
+}
+
+static bool is_float(enum pems_key key) {
+  return key == PEMS_KEY_F32 || key == PEMS_KEY_F64 || key == PEMS_KEY_REAL32 ||
+         key == PEMS_KEY_REAL64;
+}
+
+/* The lowest float, which is that far below the middle where negative numbers
+   are turned, becomes 0; NaNs below it come behind all others. */
+static word_wide shift_of(const struct pems_record *r, word_wide top) {
+  const int key_bits = 8 * (int)pems_record_key_bytes(r);
+  const bool is_real = r->key == PEMS_KEY_REAL32 || r->key == PEMS_KEY_REAL64;
+  const word_wide nans = is_real ? record_nans(key_bits) : 0;
+  return top - (nans << (8 * (int)r->size - key_bits));
 }
 
 /* Key bytes, as a number in this machine's order or, of bytes, the reverse, go
@@ -21,11 +36,11 @@ struct word_form word_form_of(const struct pems_record *r) {
   const word_wide top = (word_wide)1 << (bits - 1);
   const word_wide key = (top - 1 + top) & ~((top >> (key_bits - 1)) - 1);
   struct word_form f = {.swap = r->key == PEMS_KEY_BYTES,
-                        .real =
-                            r->key == PEMS_KEY_F32 || r->key == PEMS_KEY_F64};
+                        .real = is_float(r->key)};
   f.rotate = f.swap ? offset_bits : bits - key_bits - offset_bits;
   f.mask = f.real ? key & ~top : 0;
-  f.flip = (f.real || is_signed(r->key) ? top : 0) ^ (r->descending ? key : 0);
+  f.shift = f.real ? shift_of(r, top) : 0;
+  f.flip = (is_signed(r->key) ? top : 0) ^ (r->descending ? key : 0);
   if (r->size == 1) {
     f.swap = 0;
   }

@@ -14,16 +14,16 @@ typedef unsigned __int128 word_wide;
 
 /* How a record, as an unsigned number of its size, becomes one with the key in
    the highest bits and in ascending order: its bytes are reversed if `swap`, it
-   is rotated left, where `real` and negative the bits in `mask` are turned, and
-   the bits in `flip` always. Each step can be undone. Of a larger record, whose
-   key is a word of it, that word is turned into the number, and changes places
-   with the first. */
+   is rotated left, where `real` the bits in `mask` are turned if it is negative
+   and `shift` is added, and the bits in `flip` are turned. Each step can be
+   undone. Of a larger record, whose key is a word of it, that word is turned
+   into the number, and changes places with the first. */
 struct word_form {
   int swap;
   int rotate; /* bits */
   int real;
-  word_wide mask, flip; /* of the lowest bits, as many as a record has */
-  size_t place;         /* of a larger record: which of its words the key is */
+  word_wide mask, shift, flip; /* of the lowest bits, as many as a record has */
+  size_t place; /* of a larger record: which of its words the key is */
 };
 
 /* Are numbers what they are to the user? */

@@ -10,7 +10,7 @@ typedef WORD NAME(word) __attribute__((aligned(1), may_alias));
    and integers that are the whole record: sorts are so fast that it shows. */
 static void NAME(encode)(const struct word_form *form, void *words, size_t n) {
   const struct word_form f = *form;
-  const WORD mask = (WORD)f.mask, flip = (WORD)f.flip;
+  const WORD mask = (WORD)f.mask, shift = (WORD)f.shift, flip = (WORD)f.flip;
   NAME(word) *const a = words;
   if (f.swap || f.rotate) {
     for (size_t i = 0; i < n; i++) {
@@ -18,7 +18,7 @@ static void NAME(encode)(const struct word_form *form, void *words, size_t n) {
     }
   } else if (f.real) {
     for (size_t i = 0; i < n; i++) {
-      a[i] = NAME(turned)(a[i], mask) ^ flip;
+      a[i] = (WORD)(NAME(turned)(a[i], mask) + shift) ^ flip;
     }
   } else if (flip) {
     for (size_t i = 0; i < n; i++) {
@@ -29,7 +29,7 @@ static void NAME(encode)(const struct word_form *form, void *words, size_t n) {
 
 static void NAME(decode)(const struct word_form *form, void *words, size_t n) {
   const struct word_form f = *form;
-  const WORD mask = (WORD)f.mask, flip = (WORD)f.flip;
+  const WORD mask = (WORD)f.mask, shift = (WORD)f.shift, flip = (WORD)f.flip;
   NAME(word) *const a = words;
   if (f.swap || f.rotate) {
     for (size_t i = 0; i < n; i++) {
@@ -37,7 +37,7 @@ static void NAME(decode)(const struct word_form *form, void *words, size_t n) {
     }
   } else if (f.real) {
     for (size_t i = 0; i < n; i++) {
-      a[i] = NAME(turned)(a[i] ^ flip, mask);
+      a[i] = NAME(turned)((WORD)((a[i] ^ flip) - shift), mask);
     }
   } else if (flip) {
     for (size_t i = 0; i < n; i++) {

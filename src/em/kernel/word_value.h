@@ -30,12 +30,13 @@ static WORD NAME(turned)(WORD x, WORD mask) {
 
 static WORD NAME(encoded)(const struct word_form *f, WORD x) {
   x = NAME(rotated)(f->swap ? NAME(reverse)(x) : x, f->rotate);
-  return (f->real ? NAME(turned)(x, (WORD)f->mask) : x) ^ (WORD)f->flip;
+  x = f->real ? (WORD)(NAME(turned)(x, (WORD)f->mask) + (WORD)f->shift) : x;
+  return x ^ (WORD)f->flip;
 }
 
 static WORD NAME(decoded)(const struct word_form *f, WORD x) {
   x ^= (WORD)f->flip;
-  x = f->real ? NAME(turned)(x, (WORD)f->mask) : x;
+  x = f->real ? NAME(turned)((WORD)(x - (WORD)f->shift), (WORD)f->mask) : x;
   x = NAME(rotated)(x, 8 * (int)sizeof(x) - f->rotate);
   return f->swap ? NAME(reverse)(x) : x;
 }

@@ -7,8 +7,8 @@
 
 static const size_t sizes[] = {24, 32};
 static const enum pems_key types[] = {PEMS_KEY_U64, PEMS_KEY_I64, PEMS_KEY_F64,
-                                      PEMS_KEY_BYTES};
-enum { SIZES = 2, TYPES = 4 };
+                                      PEMS_KEY_BYTES, PEMS_KEY_REAL64};
+enum { SIZES = 2, TYPES = 5 };
 
 START_TEST(every_key_at_every_place) {
   struct pems_record r = {.size = sizes[_i / TYPES], .key_size = 8};

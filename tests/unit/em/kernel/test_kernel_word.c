@@ -1,6 +1,7 @@
 /* The kernel "word": small records as numbers. */
 #define _GNU_SOURCE
 #include "em/kernel/kernels.h"
+#include "em/kernel/record.h"
 
 #include "check_main.h"
 #include "kernel_check.h"
@@ -189,6 +190,36 @@ START_TEST(floats_have_a_total_order) {
 }
 END_TEST
 
+/* Zeros beside each other, and NaNs behind all others, whatever their sign. */
+START_TEST(reals_have_the_order_of_less) {
+  static const uint32_t tops[] = {0xff80, 0xc000, 0x8000, 0,
+                                  0x3f80, 0x7f80, 0x7fc0, 0xffc0};
+  enum { N = sizeof(tops) / sizeof(*tops) };
+  for (int i = 0; i < 8; i++) {
+    const size_t size = i & 1 ? 8 : 4, key = i & 2 ? 4 : size;
+    struct pems_record r = {
+        .size = size,
+        .key = key == 8 ? PEMS_KEY_REAL64 : PEMS_KEY_REAL32,
+        .key_offset = i & 4 ? size - key : 0,
+    };
+    for (r.descending = 0; r.descending < 2; r.descending++) {
+      for (int keys = 0; keys < KEYS_KINDS; keys++) {
+        check_payload(&kernel_word, &r, (enum keys)keys, 1000);
+        check_sort(&kernel_word, &r, (enum keys)keys, 2, 1000);
+      }
+    }
+  }
+  for (int i = 1; i < N; i++) {
+    const struct pems_record r = {.size = 4, .key = PEMS_KEY_REAL32};
+    const uint32_t pair[2] = {tops[i] << 16, tops[i - 1] << 16};
+    ck_assert_int_gt(record_compare(&r, &pair[0], &pair[1]), 0);
+  }
+  const struct pems_record stable = {
+      .size = 4, .key = PEMS_KEY_REAL32, .stable = 1};
+  ck_assert(!kernel_word.fits(&stable));
+}
+END_TEST
+
 START_TEST(ranks_are_counts) {
   enum { N = 777 };
   for (int s = 0; s < 5; s++) {
@@ -253,6 +284,7 @@ int main(void) {
   tcase_add_loop_test(t, highest_words_in_many_pieces, 0, 6);
   tcase_add_loop_test(t, large_merges, 0, 9);
   tcase_add_test(t, floats_have_a_total_order);
+  tcase_add_test(t, reals_have_the_order_of_less);
   tcase_add_test(t, ranks_are_counts);
   tcase_add_test(t, refuses_what_is_no_word);
   suite_add_tcase(s, t);

@@ -29,8 +29,8 @@ START_TEST(wrong_records_are_refused) {
   refused((struct pems_record){.size = 0}, "0 bytes");
   refused((struct pems_record){.size = 0, .compare = by_nothing}, "0 bytes");
   refused((struct pems_record){.size = PEMS_RECORD_MOST + 1}, "4097");
-  refused((struct pems_record){.size = 8, .key = PEMS_KEY_BYTES + 1},
-          "type 13");
+  refused((struct pems_record){.size = 8, .key = PEMS_KEY_REAL64 + 1},
+          "type 15");
   refused((struct pems_record){.size = 8, .key = (enum pems_key) - 1},
           "type -1");
   refused((struct pems_record){.size = 8}, "no key");
@@ -137,6 +137,34 @@ START_TEST(floats_are_in_the_total_order) {
 }
 END_TEST
 
+/* In ascending order, where they are not equal: NaNs and zeros are. */
+START_TEST(reals_are_ordered_as_less_has_it) {
+  static const uint64_t bits[] = {0xfff0000000000000, 0xbff0000000000000,
+                                  0x8000000000000000, 0,
+                                  0x3ff0000000000000, 0x7ff0000000000000,
+                                  0x7ff0000000000001, 0x7ff8000000000000,
+                                  0xffffffffffffffff, 0xfff8000000000000,
+                                  0xfff0000000000001};
+  static const int class[] = {0, 1, 2, 2, 3, 4, 5, 5, 5, 5, 5};
+  enum { N = sizeof(bits) / sizeof(*bits) };
+  struct pems_record r = {.size = 8, .key = PEMS_KEY_REAL64};
+  for (int i = 0; i < 4 * N * N; i++) {
+    const int x = i / 4 / N, y = i / 4 % N, way = i & 1 ? -1 : 1;
+    r.descending = i & 1;
+    r.stable = i >> 1 & 1;
+    const int less = record_compare(&r, &bits[x], &bits[y]);
+    const int by_class = way * ((class[x] > class[y]) - (class[x] < class[y]));
+    const int by_place = way * ((x > y) - (x < y));
+    ck_assert_int_eq(less, r.stable ? by_class : by_place);
+    uint64_t first = bits[x];
+    record_first_equal(&r, &first);
+    r.stable = 0;
+    ck_assert_int_eq(record_compare(&r, &first, &bits[y]) <= 0,
+                     way * (class[x] - class[y]) <= 0);
+  }
+}
+END_TEST
+
 START_TEST(ranks) {
   const uint16_t key[] = {1, 3, 3, 3, 9, 12};
   const uint16_t ask[] = {0, 1, 2, 3, 9, 12, 13};
@@ -201,6 +229,7 @@ int main(void) {
   tcase_add_test(t, right_records_are_not);
   tcase_add_loop_test(t, keys_of_every_type_are_ordered, 0, 7);
   tcase_add_test(t, floats_are_in_the_total_order);
+  tcase_add_test(t, reals_are_ordered_as_less_has_it);
   tcase_add_test(t, ranks);
   tcase_add_test(t, orders_of_many);
   tcase_add_test(t, copies_of_any_length);
