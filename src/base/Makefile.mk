@@ -7,6 +7,8 @@ libpemsbase_la_SOURCES += \
   src/base/extensible.h \
   src/base/failure.c \
   src/base/failure.h \
+  src/base/forked.c \
+  src/base/forked.h \
   src/base/job_status.c \
   src/base/job_status.h \
   src/base/lifeline.c \
@@ -40,6 +42,7 @@ UNIT_TESTS += \
   tests/unit/base/test_encoding \
   tests/unit/base/test_extensible \
   tests/unit/base/test_failure \
+  tests/unit/base/test_forked \
   tests/unit/base/test_job_status \
   tests/unit/base/test_lifeline \
   tests/unit/base/test_message \

@@ -8,6 +8,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 
+#include "base/forked.h"
 #include "os/clock.h"
 #include "os/lock.h"
 #include "os/native.h"
@@ -55,18 +56,8 @@ struct disk_queue {
 /* --- forks --- */
 
 /* A child has the memory of a queue but not its threads. */
-static _Atomic unsigned forks;
-
-static void note_fork(void) {
-  atomic_fetch_add(&forks, 1);
-}
-
-static void watch_forks(void) {
-  pthread_atfork(NULL, NULL, note_fork);
-}
-
 static bool in_child(const struct disk_queue *q) {
-  return atomic_load_explicit(&forks, memory_order_relaxed) != q->born;
+  return forked_since(q->born);
 }
 
 bool disk_queue_direct(const struct disk_queue *q) {
@@ -424,7 +415,7 @@ static struct disk_queue *queue_new(struct driver_file *file,
   q->merge = o->merge;
   q->tally = o->tally;
   q->in_memory = file->driver->in_memory;
-  q->born = atomic_load(&forks);
+  q->born = forked_now();
   q->thread = thread;
   for (int i = 0; i < 2; i++) {
     q->lane[i].last = &q->lane[i].first;
@@ -450,8 +441,6 @@ static void queue_free(struct disk_queue *q) {
 
 int disk_queue_open(struct disk_queue **q, struct driver_file *file,
                     const struct disk_queue_options *options) {
-  static pthread_once_t once = PTHREAD_ONCE_INIT;
-  pthread_once(&once, watch_forks);
   struct disk_queue *const new = queue_new(file, options);
   if (!new) {
     return ENOMEM;

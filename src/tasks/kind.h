@@ -77,6 +77,7 @@ struct pems_sched {
   int threads;
   size_t stride;      /* bytes of a record: 16 to 40, a multiple of 8 */
   uint64_t born;      /* cycle */
+  unsigned process;   /* forked_now, then */
   void *state;        /* the kind's */
   _Atomic int failed; /* 0 or the first failure's errno value */
   struct pems_error error;

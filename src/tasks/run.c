@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/extensible.h"
+#include "base/forked.h"
 #include "os/native.h"
 #include "os/thread.h"
 #include "tasks/sched.h"
@@ -86,6 +87,9 @@ int pems_sched_run(struct pems_sched *s,
                                     "options of a run", error);
   if (wrong) {
     return wrong;
+  }
+  if (forked_since(s->process)) {
+    return forked_refuse("scheduler", error);
   }
   pthread_t *thread = native_alloc((size_t)s->threads * sizeof(*thread));
   struct job *job = native_alloc((size_t)s->threads * sizeof(*job));

@@ -10,6 +10,7 @@
 
 #include "base/extensible.h"
 #include "base/failure.h"
+#include "base/forked.h"
 #include "em/core/defaults.h"
 #include "os/copy.h"
 #include "os/native.h"
@@ -177,6 +178,7 @@ int pems_sched_new(struct pems_sched **sched, const char *kind, int threads,
     s->threads = PEMS_SCHED_THREADS_MOST;
   }
   s->stride = sizeof(struct task_record) + (o.task + 7) / 8 * 8;
+  s->process = forked_now();
   s->born = cycle_now();
   code = make_handles(s, error);
   if (code) {
@@ -188,7 +190,8 @@ int pems_sched_new(struct pems_sched **sched, const char *kind, int threads,
 }
 
 void pems_sched_free(struct pems_sched *s) {
-  if (!s) {
+  /* A child cannot wait for what threads of its parent do. */
+  if (!s || forked_since(s->process)) {
     return;
   }
   for (int t = 0; s->handle && t < s->threads; t++) {
@@ -219,6 +222,9 @@ int pems_sched_thread(const struct pems_sched_handle *h) {
 /* --- failures --- */
 
 int pems_sched_failure(const struct pems_sched *s, struct pems_error *error) {
+  if (forked_since(s->process)) {
+    return forked_refuse("scheduler", error);
+  }
   /* Acquire: what the text says was written before. */
   const int code = atomic_load_explicit(&s->failed, memory_order_acquire);
   if (code && error) {
@@ -253,6 +259,9 @@ int pems_sched_push(struct pems_sched_handle *h, const void *task,
     struct task_record record;
     uint64_t word[1 + PEMS_SCHED_TASK_MOST / 8];
   } r;
+  if (forked_since(h->sched->process)) {
+    return forked_refuse("scheduler", NULL);
+  }
   r.record.priority = priority;
   copy_small(r.record.task, task, h->sched->options.task);
   /* Before the push: a task is never finished before it counts as pushed. Then
@@ -293,6 +302,9 @@ const struct task_record *task_take(struct pems_sched_handle *h) {
 
 int pems_sched_pop(struct pems_sched_handle *h, void *task,
                    uint64_t *priority) {
+  if (forked_since(h->sched->process)) {
+    return 0;
+  }
   task_finish(h);
   if (atomic_load_explicit(&h->sched->failed, memory_order_relaxed)) {
     return 0;
@@ -313,7 +325,8 @@ int pems_sched_pop(struct pems_sched_handle *h, void *task,
    read later, then at the moment between all were finished. */
 int pems_sched_finished(const struct pems_sched *s) {
   uint64_t finished = 0, pushed = 0;
-  if (atomic_load_explicit(&s->failed, memory_order_relaxed)) {
+  if (atomic_load_explicit(&s->failed, memory_order_relaxed) ||
+      forked_since(s->process)) {
     return 1;
   }
   for (int t = 0; t < s->threads; t++) {

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/failure.h"
+#include "base/forked.h"
 #include "os/lock.h"
 
 /* --- what every call has in common --- */
@@ -33,6 +34,9 @@ static int misused(struct pems_pqueue *q, const char *what,
 /* A call may begin in this mode only. */
 static int begin(struct pems_pqueue *q, enum pqueue_mode mode,
                  struct pems_error *error) {
+  if (forked_since(q->born)) {
+    return forked_refuse("priority queue", error);
+  }
   if (q->failed) {
     return fail(q, &q->error, error);
   }
@@ -108,6 +112,7 @@ static void encode_limit(struct pems_pqueue *q, const void *record) {
     memset(q->limit_stored, 0, r->size);
     memcpy(q->limit_stored + r->key_offset,
            (const char *)record + r->key_offset, pems_record_key_bytes(r));
+    record_first_equal(r, q->limit_stored);
   }
   if (q->s.kernel->encode) {
     q->s.kernel->encode(r, q->limit_stored, 1);
@@ -227,6 +232,9 @@ int pems_pqueue_bulk_push(struct pems_pqueue *queue, int thread,
                           const void *records, size_t n,
                           struct pems_error *error) {
   struct pems_pqueue *const q = queue;
+  if (forked_since(q->born)) {
+    return forked_refuse("priority queue", error);
+  }
   if (q->mode != PQ_BULK || thread < 0 || thread >= q->o.threads) {
     return misused_shared(q, thread, error);
   }
@@ -387,7 +395,7 @@ static int find_first(struct pems_pqueue *q, struct pems_error *error) {
 /* Calls behind a limit are what bounds a simulation: most of them come to an
    end here. */
 static inline bool is_limited(const struct pems_pqueue *q) {
-  return q->mode == PQ_LIMIT && !q->failed;
+  return q->mode == PQ_LIMIT && !q->failed && !forked_since(q->born);
 }
 
 static inline int hold_first(struct pems_pqueue *q, struct pems_error *error) {

@@ -69,6 +69,7 @@ enum pqueue_top { PQ_UNKNOWN, PQ_NONE, PQ_HEAP, PQ_BUFFER, PQ_ARRAY };
 enum { PQ_FEW = 64 };
 
 struct pems_pqueue {
+  unsigned born;                /* forked_now, then */
   struct pems_pqueue_options o; /* memory and threads are chosen */
   struct pqueue_plan plan;      /* and all other sizes */
   struct sort s; /* kernel, team, disks, memory, runs (being merged), B */

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/failure.h"
+#include "base/forked.h"
 #include "config/options.h"
 #include "em/core/bisect.h"
 #include "em/core/defaults.h"
@@ -281,8 +282,10 @@ int pems_pqueue_new(struct pems_pqueue **queue,
     return failure(error, ENOMEM, "memory: a priority queue: free some");
   }
   q->o = chosen(&o);
+  q->born = forked_now();
   q->before_limit = SIZE_MAX;
   record_order(&q->o.record, &q->order);
+  q->order.ties = true; /* what < does not tell apart is not before a limit */
   memory_init(&q->s.memory, q->o.memory);
   runs_init(&q->s.runs, &q->s.memory, NULL, MEMORY_PAGE, q->o.record.size);
   lock_init(&q->lock, LOCK_PQUEUE);
@@ -314,7 +317,8 @@ static void free_lists(struct pems_pqueue *q) {
 
 void pems_pqueue_free(struct pems_pqueue *queue) {
   struct pems_pqueue *const q = queue;
-  if (!q) {
+  /* A child cannot wait for what threads of its parent do. */
+  if (!q || forked_since(q->born)) {
     return;
   }
   pqueue_flush_abandon(q);

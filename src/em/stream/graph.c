@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/failure.h"
+#include "base/forked.h"
 #include "os/lock.h"
 #include "os/native.h"
 
@@ -26,6 +27,7 @@ struct pems_graph *pems_graph_new(const struct pems_graph_options *options) {
   }
   g->last = &g->first;
   g->last_edge = &g->edges;
+  g->born = forked_now();
   lock_init(&g->lock, LOCK_GRAPH);
   memory_init(&g->memory, UINT64_MAX);
   return g;

@@ -239,6 +239,7 @@ struct graph_task {
 enum graph_state { GRAPH_NEW, GRAPH_PLANNED, GRAPH_RUNNING, GRAPH_DONE };
 
 struct pems_graph {
+  unsigned born; /* forked_now, then */
   struct pems_graph_options o;
   struct memory memory;
   struct pems_disks *disks; /* or NULL yet */

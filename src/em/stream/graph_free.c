@@ -1,6 +1,7 @@
 /* The end of graphs. */
 #include "em/stream/graph.h"
 
+#include "base/forked.h"
 #include "os/lock.h"
 #include "os/native.h"
 
@@ -13,7 +14,8 @@ static void free_node(struct pems_node *node) {
 }
 
 void pems_graph_free(struct pems_graph *graph) {
-  if (!graph) {
+  /* A child cannot wait for what threads of its parent do. */
+  if (!graph || forked_since(graph->born)) {
     return;
   }
   graph_stop(graph);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/failure.h"
+#include "base/forked.h"
 #include "em/stream/graph.h"
 #include "os/lock.h"
 #include "os/thread.h"
@@ -402,6 +403,9 @@ int pems_graph_check(struct pems_graph *graph, struct pems_node *primary_sink,
                      struct pems_error *error) {
   if (!graph) {
     return failure(error, ENOMEM, "stream graph: no memory: free some");
+  }
+  if (forked_since(graph->born)) {
+    return forked_refuse("stream graph", error);
   }
   if (graph->state >= GRAPH_RUNNING) {
     return failure(error, EINVAL,

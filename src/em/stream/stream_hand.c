@@ -3,6 +3,7 @@
 #include <stdbool.h>
 
 #include "base/failure.h"
+#include "base/forked.h"
 #include "em/stream/graph.h"
 
 struct hand_node {
@@ -57,6 +58,9 @@ static int misuse(const struct pems_node *node, const char *what,
 
 int pems_node_push(struct pems_node *node, const void *records, size_t n,
                    struct pems_error *error) {
+  if (node && forked_since(node->graph->born)) {
+    return forked_refuse("stream graph", error);
+  }
   if (!node || !node->outputs || !graph_hand_turn(node)) {
     return misuse(node, "pushed to by hand", error);
   }
@@ -73,6 +77,9 @@ int pems_node_pull(struct pems_node *node, const void **records, size_t *n,
                    struct pems_error *error) {
   const char *at = NULL;
   *n = 0;
+  if (node && forked_since(node->graph->born)) {
+    return forked_refuse("stream graph", error);
+  }
   if (!node || !node->inputs || !graph_hand_turn(node)) {
     return misuse(node, "pulled from by hand", error);
   }

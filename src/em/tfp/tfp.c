@@ -9,6 +9,7 @@
 #include <time.h>
 
 #include "base/failure.h"
+#include "base/forked.h"
 #include "em/core/defaults.h"
 #include "os/bits.h"
 #include "os/clock.h"
@@ -321,7 +322,12 @@ int pems_tfp_run(const struct pems_tfp_options *options,
   if (wrong) {
     return wrong;
   }
-  struct tfp t = {.o = chosen(&o), .disks = o.disks, .waiting = UINT64_MAX};
+  struct tfp t = {
+      .born = forked_now(),
+      .o = chosen(&o),
+      .disks = o.disks,
+      .waiting = UINT64_MAX,
+  };
   lock_init(&t.lock, LOCK_TFP);
   within_budget(&t, c);
   c->seconds = clock_seconds() - begin;

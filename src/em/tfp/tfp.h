@@ -37,6 +37,7 @@ struct tfp_lane {
 };
 
 struct tfp {
+  unsigned born;             /* forked_now, then */
   struct pems_tfp_options o; /* with what was chosen in the place of 0 */
   struct memory memory;      /* of the buffers */
   struct pems_disks *disks;

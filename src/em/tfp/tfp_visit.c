@@ -5,6 +5,7 @@
 #include <inttypes.h>
 
 #include "base/failure.h"
+#include "base/forked.h"
 #include "em/kernel/record.h"
 #include "os/lock.h"
 
@@ -72,6 +73,9 @@ int pems_tfp_send(struct pems_tfp_visit *visit, const void *messages, size_t n,
   const size_t size = t->o.message;
   const uint64_t first = t->layer_end ? t->layer_end : l->node + 1;
   const char *message = messages;
+  if (forked_since(t->born)) {
+    return forked_refuse("time-forward processing", error);
+  }
   for (size_t i = 0; i < n; i++, message += size) {
     const uint64_t to = tfp_node(message);
     struct pems_error e;

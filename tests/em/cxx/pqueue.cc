@@ -1,9 +1,12 @@
 // <pems/pqueue.hpp> against std::priority_queue.
 #include <algorithm>
 #include <cerrno>
+#include <cmath>
+#include <cstdio>
 #include <concepts>
 #include <functional>
 #include <queue>
+#include <span>
 #include <thread>
 #include <vector>
 
@@ -103,7 +106,27 @@ template <class Queue> void compare(Queue q, std::string_view kernel) {
   }
 }
 
+// Zeros are equal, whatever their sign: none is before another.
+template <class Less> void zeros(double before) {
+  pems::pqueue<double, Less> q(small);
+  for (int i = 0; i < 300000; i++) {
+    q.push(i % 3 == 0 ? 0.0 : i % 3 == 1 ? -0.0 : before);
+  }
+  for (const double end : {0.0, -0.0}) {
+    std::vector<double> out(300000);
+    bool more = true;
+    const std::size_t n = q.pop(std::span(out), end, &more);
+    check(n == (end == 0 && !std::signbit(end) ? 100000 : 0) && !more);
+    typename pems::pqueue<double, Less>::limit limit(q, end);
+    check(!limit.top());
+    limit.push(-end);
+  }
+  check(q.size() == 200002);
+}
+
 void all() {
+  zeros<std::less<>>(-1);
+  zeros<std::greater<>>(1);
   compare(packed_queue(small), "word");
   compare(pems::pqueue<event, decltype(&before)>(small, &before), "compiled");
   numbers q(small);
