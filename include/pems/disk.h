@@ -89,10 +89,16 @@ void pems_dealer_begin(struct pems_dealer *dealer, enum pems_deal deal,
 /* Allocates a block of n bytes, on the next disk if one is full. ENOSPC: all
    are full. EINVAL: n is 0 or not a multiple of PEMS_DISK_UNIT. No space is
    reserved in the file system, so its errors appear when the block is written.
- */
+   EPERM: in a forked child, whose parent takes blocks of the same disks. */
 int pems_block_new(struct pems_disks *disks, struct pems_dealer *dealer,
                    size_t n, struct pems_block *block,
                    struct pems_error *error);
+/* The same, and takes the space in the file system, on the next disk if there
+   is none: then the block can be written whatever else fills the disk, where
+   the file system can promise that (others do as pems_block_new). */
+int pems_block_reserve(struct pems_disks *disks, struct pems_dealer *dealer,
+                       size_t n, struct pems_block *block,
+                       struct pems_error *error);
 /* Frees a block of n bytes. No request for it may be in progress. */
 void pems_block_free(struct pems_disks *disks, struct pems_block block,
                      size_t n);

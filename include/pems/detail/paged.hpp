@@ -137,7 +137,12 @@ public:
   }
   // New records are all 0.
   void resize(std::uint64_t n) {
-    add_room(n);
+    try {
+      add_room(n);
+    } catch (...) {
+      shrink();
+      throw;
+    }
     while (size_ < n) {
       const auto p = piece(size_, n - size_, true);
       std::memset(static_cast<void *>(p.data()), 0, p.size_bytes());

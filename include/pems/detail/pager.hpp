@@ -4,7 +4,9 @@
 //
 // A page that is needed takes the place of one that was not used for long (the
 // clock algorithm). Changed ones are written behind, a few at a time, and read
-// ahead when the container is scanned.
+// ahead when the container is scanned. As soon as there are more pages than fit
+// in memory, each has its space on a disk from the moment when it is made: a
+// full disk is noticed then, and never when another page is to be read.
 #ifndef PEMS_DETAIL_PAGER_HPP
 #define PEMS_DETAIL_PAGER_HPP
 
@@ -81,7 +83,7 @@ public:
       settle(*f);
     }
     for (const entry &e : table_) {
-      if (e.is_placed) {
+      if (e.has_block) {
         pems_block_free(disks_, e.block, bytes_);
       }
     }
@@ -96,30 +98,35 @@ public:
     return c;
   }
 
-  // A new page, whose contents are undefined.
+  // A new page, whose contents are undefined. ENOSPC if there are more than fit
+  // in memory, and no space for it on the disks.
   page make() {
-    if (!free_.empty()) {
-      const page p = free_.back();
-      free_.pop_back();
-      return p;
+    if (free_.empty()) {
+      add_entry();
     }
-    if (table_.size() == none) {
-      fail(EFBIG, "container: too many pages: give a larger block");
+    entry &e = table_[free_.back()];
+    if (table_.size() - free_.size() >= most_frames_) {
+      place_all();
+      place(e);
     }
-    free_.reserve(table_.size() + 1); // so that drop cannot fail
-    table_.emplace_back();
-    return static_cast<page>(table_.size() - 1);
+    const page p = free_.back();
+    free_.pop_back();
+    e.is_used = true;
+    homeless_ += !e.has_block;
+    return p;
   }
   void drop(page p) noexcept {
     entry &e = table_[p];
     if (e.at) {
       settle(*e.at);
-      e.at->of = none;
-      e.at->is_dirty = e.at->is_recent = false;
     }
-    if (e.is_placed) {
+    if (e.at) {
+      vacate(*e.at);
+    }
+    if (e.has_block) {
       pems_block_free(disks_, e.block, bytes_);
     }
+    homeless_ -= !e.has_block;
     e = entry();
     free_.push_back(p);
   }
@@ -150,7 +157,7 @@ public:
   // Begins to read a page that will be needed. Whatever fails is tried again
   // when it is.
   void ahead(page p) noexcept {
-    if (table_[p].at || !table_[p].is_placed || reads_ >= most_ahead()) {
+    if (table_[p].at || !table_[p].is_written || reads_ >= most_ahead()) {
       return;
     }
     try {
@@ -181,7 +188,8 @@ private:
   struct entry {
     pems_block block{};
     frame *at = nullptr;
-    bool is_placed = false; // the block is allocated, and written
+    bool is_used = false; // else in free_
+    bool has_block = false, is_written = false;
   };
 
   [[noreturn]] void fail_io(bool is_read, int code) const {
@@ -200,9 +208,7 @@ private:
     f.is_busy = false;
     (f.is_read ? reads_ : writes_)--;
     if (code && f.is_read) {
-      table_[f.of].at = nullptr;
-      f.of = none;
-      f.is_recent = false;
+      vacate(f);
     } else if (code) {
       f.is_dirty = true;
     }
@@ -243,16 +249,34 @@ private:
     table_[p].at = &f;
     begin(f, p, false);
   }
-  void begin_write(frame &f) {
-    entry &e = table_[f.of];
-    if (!e.is_placed) {
-      call([&](pems_error *error) {
-        return pems_block_new(disks_, &dealer_, bytes_, &e.block, error);
-      });
-      e.is_placed = true;
-    }
+  void begin_write(frame &f) noexcept {
+    table_[f.of].is_written = true;
     f.is_dirty = false;
     begin(f, f.of, true);
+  }
+
+  void add_entry() {
+    if (table_.size() == none) {
+      fail(EFBIG, "container: too many pages: give a larger block");
+    }
+    free_.reserve(table_.size() + 1); // so that drop cannot fail
+    table_.emplace_back();
+    free_.push_back(static_cast<page>(table_.size() - 1));
+  }
+  void place(entry &e) {
+    call([&](pems_error *error) {
+      return pems_block_reserve(disks_, &dealer_, bytes_, &e.block, error);
+    });
+    e.has_block = true;
+  }
+  // Pages that were made when all fit in memory: they may have to leave it now.
+  void place_all() {
+    for (std::size_t i = 0; homeless_ > 0; i++) {
+      if (table_[i].is_used && !table_[i].has_block) {
+        place(table_[i]);
+        homeless_--;
+      }
+    }
   }
 
   frame &bring(page p) {
@@ -260,7 +284,7 @@ private:
       return *table_[p].at;
     }
     frame &f = take();
-    if (table_[p].is_placed) {
+    if (table_[p].is_written) {
       begin_read(f, p);
     } else {
       f.of = p;
@@ -269,14 +293,28 @@ private:
     return f;
   }
 
-  // A frame that holds no page.
+  // Takes the page of a frame, which is not busy, away.
+  void vacate(frame &f) noexcept {
+    table_[f.of].at = nullptr;
+    f.of = none;
+    f.is_dirty = f.is_recent = false;
+    vacant_.push_back(&f);
+  }
+
+  // A frame that holds no page. One is empty if all pages fit in memory: so
+  // those that have no block yet stay there.
   frame &take() {
-    if (frames_.size() < most_frames_) {
-      return add_frame();
-    }
     for (;;) {
-      if (frame *const f = sweep()) {
-        return *f;
+      if (!vacant_.empty()) {
+        frame &f = *vacant_.back();
+        vacant_.pop_back();
+        return f;
+      }
+      if (frames_.size() < most_frames_) {
+        return add_frame();
+      }
+      if (sweep()) {
+        continue;
       }
       frame *const busy = first_busy();
       if (!busy) {
@@ -293,38 +331,33 @@ private:
       throw std::bad_alloc();
     }
     std::memset(f->buffer.get(), 0, bytes_); // what is written is defined
+    vacant_.reserve(frames_.size() + 1);     // so that vacate cannot fail
     frames_.push_back(std::move(f));
     return *frames_.back();
   }
 
   // Twice around the clock: what was used gets a second chance, what was
-  // changed is written.
-  frame *sweep() {
-    for (std::size_t i = 0; i < 2 * frames_.size(); i++) {
+  // changed is written. Whether a frame has become vacant.
+  bool sweep() {
+    for (std::size_t i = 0; i < 2 * frames_.size() && vacant_.empty(); i++) {
       frame &f = *frames_[hand_];
       hand_ = hand_ + 1 < frames_.size() ? hand_ + 1 : 0;
       if (f.is_busy && !f.holds && pems_request_test(&f.request)) {
         reap(f);
       }
-      if (f.holds || f.is_busy) {
+      if (f.holds || f.is_busy || f.of == none) {
         continue;
       }
       if (std::exchange(f.is_recent, false)) {
         continue;
       }
-      if (f.is_dirty && f.of != none) {
-        if (writes_ < std::max<std::size_t>(1, most_frames_ / 4)) {
-          begin_write(f);
-        }
-        continue;
+      if (!f.is_dirty) {
+        vacate(f);
+      } else if (writes_ < std::max<std::size_t>(1, most_frames_ / 4)) {
+        begin_write(f);
       }
-      if (f.of != none) {
-        table_[f.of].at = nullptr;
-        f.of = none;
-      }
-      return &f;
     }
-    return nullptr;
+    return !vacant_.empty();
   }
   frame *first_busy() noexcept {
     for (std::size_t i = 0; i < frames_.size(); i++) {
@@ -344,6 +377,8 @@ private:
   std::vector<std::unique_ptr<frame>> frames_;
   std::vector<entry> table_;
   std::vector<page> free_;
+  std::size_t homeless_ = 0;    // pages in use without a block
+  std::vector<frame *> vacant_; // frames that hold no page
   container_counts counts_{};
 };
 

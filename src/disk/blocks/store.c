@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "base/failure.h"
+#include "base/forked.h"
 #include "config/options.h"
 #include "config/size.h"
 #include "disk/choice.h"
@@ -44,7 +45,8 @@ struct disk {
 };
 
 struct pems_disks {
-  int count; /* D */
+  int count;     /* D */
+  unsigned born; /* forked_now, then */
   char driver[64];
   struct disk_tally tally;
   struct disk disk[]; /* count of them */
@@ -228,6 +230,7 @@ static struct pems_disks *store_new(int count) {
     return NULL;
   }
   s->count = count;
+  s->born = forked_now();
   for (int i = 0; i < count; i++) {
     s->disk[i].fd = -1;
     s->disk[i].before = -1;
@@ -353,35 +356,80 @@ static int take(struct disk *d, size_t n, uint64_t *at) {
   return full;
 }
 
-int pems_block_new(struct pems_disks *s, struct pems_dealer *dealer, size_t n,
-                   struct pems_block *block, struct pems_error *error) {
+static void give(struct disk *d, uint64_t at, size_t n) {
+  lock_take(&d->lock);
+  /* Without memory to note it the space is lost until the disks are closed. */
+  (void)extents_give(d->space, at, n);
+  lock_give(&d->lock);
+}
+
+/* Not by the driver's `grant`, which gives a range back where that fails: parts
+   of this one may have been written before. Devices and some file systems
+   cannot promise anything. 0, or an errno value. */
+static int reserve(const struct disk *d, uint64_t at, size_t n) {
+  while (d->fd >= 0 && fallocate(d->fd, 0, (off_t)at, (off_t)n)) {
+    if (errno == EOPNOTSUPP || errno == ENOSYS || errno == ENODEV) {
+      return 0;
+    }
+    if (errno != EINTR) {
+      return errno;
+    }
+  }
+  return 0;
+}
+
+static int no_room(const struct pems_disks *s, int disk, size_t n, int code,
+                   struct pems_error *error) {
+  char size[16];
+  return failure(error, code,
+                 "scratch space: %s%s: no room for a block of %s: free some or "
+                 "name more disks",
+                 s->disk[disk].path, s->count > 1 ? " and all others" : "",
+                 size_format(n, size, sizeof(size)));
+}
+
+static int new_block(struct pems_disks *s, struct pems_dealer *dealer, size_t n,
+                     bool is_reserved, struct pems_block *block,
+                     struct pems_error *error) {
+  if (forked_since(s->born)) {
+    return forked_refuse("scratch disks", error);
+  }
   if (n == 0 || n % PEMS_DISK_UNIT) {
     return failure(error, EINVAL, "block: %zu bytes: give a multiple of %d", n,
                    PEMS_DISK_UNIT);
   }
   const int first = dealer_next(dealer, s->count);
+  int code = ENOSPC;
   for (int i = 0; i < s->count; i++) {
     const int disk = (first + i) % s->count;
     uint64_t at;
-    if (take(&s->disk[disk], n, &at) == 0) {
+    if (take(&s->disk[disk], n, &at)) {
+      continue;
+    }
+    const int refused = is_reserved ? reserve(&s->disk[disk], at, n) : 0;
+    if (!refused) {
       *block = (struct pems_block){.disk = disk, .at = at};
       return 0;
     }
+    give(&s->disk[disk], at, n);
+    code = refused;
   }
-  char size[16];
-  return failure(error, ENOSPC,
-                 "scratch space: %s%s: no room for a block of %s: free some or "
-                 "name more disks",
-                 s->disk[first].path, s->count > 1 ? " and all others" : "",
-                 size_format(n, size, sizeof(size)));
+  return no_room(s, first, n, code, error);
+}
+
+int pems_block_new(struct pems_disks *s, struct pems_dealer *dealer, size_t n,
+                   struct pems_block *block, struct pems_error *error) {
+  return new_block(s, dealer, n, false, block, error);
+}
+
+int pems_block_reserve(struct pems_disks *s, struct pems_dealer *dealer,
+                       size_t n, struct pems_block *block,
+                       struct pems_error *error) {
+  return new_block(s, dealer, n, true, block, error);
 }
 
 void pems_block_free(struct pems_disks *s, struct pems_block block, size_t n) {
-  struct disk *const d = &s->disk[block.disk];
-  lock_take(&d->lock);
-  /* Without memory to note it the space is lost until the disks are closed. */
-  (void)extents_give(d->space, block.at, n);
-  lock_give(&d->lock);
+  give(&s->disk[block.disk], block.at, n);
 }
 
 /* --- requests --- */

@@ -8,7 +8,10 @@
 #include <string>
 #include <vector>
 
+#include <sys/resource.h>
+
 #include <pems/deque.hpp>
+#include <pems/map.hpp>
 #include <pems/pqueue.hpp>
 #include <pems/sched.hpp>
 #include <pems/sorter.hpp>
@@ -213,9 +216,131 @@ void all(const char *name, void (*run)(const pems::scratch &)) {
   std::printf("%s: %d of 10 failed\n", name, failed);
 }
 
+// --- a full disk: what holds after it ---
+
+// Disks for a container have so many bytes.
+template <class F> void with_room(rlim_t bytes, F &&run) {
+  rlimit before{};
+  check(getrlimit(RLIMIT_FSIZE, &before) == 0);
+  rlimit less = before;
+  less.rlim_cur = bytes;
+  check(setrlimit(RLIMIT_FSIZE, &less) == 0);
+  run();
+  check(setrlimit(RLIMIT_FSIZE, &before) == 0);
+}
+
+// Adds records until there is no room; says how many there are then.
+template <class F> number until_full(F &&add) {
+  for (number n = 0;; n++) {
+    try {
+      add(n);
+    } catch (const pems::error &e) {
+      check(e.code().value() == ENOSPC);
+      return n;
+    }
+  }
+}
+
+constexpr pems::container_options little{.memory = 256 << 10, .block = 4096};
+
+void full_vector() {
+  pems::vector<number> v(little);
+  const number n = until_full([&](number i) { v.push_back(made(i)); });
+  check(v.size() == n);
+  for (number i = 0; i < n; i += 100) {
+    check(v.get(i) == made(i));
+    v.set(i, i);
+  }
+  check_throws(ENOSPC, "no room", [&] { v.resize(2 * n); });
+  check(v.size() == n);
+  v.resize(n / 2);
+  for (number i = 0; i < n / 2; i++) {
+    check(v.get(i) == (i % 100 ? made(i) : i));
+  }
+  for (number i = n / 2; i < n; i++) {
+    v.push_back(i);
+  }
+  check(v.get(n - 1) == n - 1);
+}
+
+void full_deque() {
+  pems::deque<number> d(little);
+  const number n = until_full([&](number i) { d.push_back(i); });
+  check_throws(ENOSPC, "no room", [&] {
+    for (;;) {
+      d.push_front(7);
+    }
+  });
+  while (d.front() == 7) {
+    d.pop_front();
+  }
+  for (number i = 0; i < n; i++) {
+    check(d.front() == i);
+    d.pop_front();
+  }
+  check(d.empty());
+}
+
+void full_map() {
+  pems::map<number, number> m(little);
+  const number n = until_full([&](number i) { m.insert(made(i), i); });
+  check(m.size() == n);
+  for (number i = 0; i < n; i++) {
+    check(m.at(made(i)) == i);
+  }
+  for (number i = 0; i < n; i += 2) {
+    check(m.erase(made(i)) == 1);
+  }
+  for (number i = 0; i < n; i++) {
+    check(m.contains(made(i)) == (i % 2 == 1));
+  }
+}
+
+// What has fewer pages than fit in memory needs no disk.
+void no_room_is_needed() {
+  pems::vector<number> v(little);
+  v.resize(63 * 4096 / sizeof(number));
+  v.set(1000, 5);
+  check(v.get(1000) == 5 && v.get(1001) == 0);
+  v.clear();
+  v.resize(60 * 4096 / sizeof(number));
+}
+
+// A queue and a sorter tell their first error again and again.
+void full_pqueue() {
+  pems::pqueue<number> q({.memory = 8 << 20, .threads = 2});
+  const number n = until_full([&](number i) { q.push(made(i)); });
+  check(q.size() >= n);
+  check_throws(ENOSPC, "no room", [&] { q.push(1); });
+  check_throws(ENOSPC, "no room", [&] { q.pop(); });
+}
+
+void full_sorter() {
+  pems::sorter<number> s({.memory = 1 << 20, .threads = 2, .block = 16 << 10});
+  until_full([&](number i) { s.push(made(i)); });
+  check_throws(ENOSPC, "no room", [&] { s.finish(); });
+  check_throws(ENOSPC, "no room", [&] { s.pull(); });
+}
+
+void full_stream() {
+  const pems::scratch here{};
+  check_throws(ENOSPC, "no room", [&] { stream(here); });
+}
+
+void full() {
+  with_room(1 << 20, full_vector);
+  with_room(1 << 20, full_deque);
+  with_room(1 << 20, full_map);
+  with_room(4096, no_room_is_needed);
+  with_room(4 << 20, full_pqueue);
+  with_room(1 << 20, full_sorter);
+  with_room(1 << 20, full_stream);
+}
+
 } // namespace
 
 int main() {
+  full();
   all("sorter", sorter);
   all("pqueue", pqueue);
   all("stream", stream);
