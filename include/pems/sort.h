@@ -65,6 +65,10 @@ struct pems_sort_options {
      done over all phases (`todo` is 0 while unknown). May be NULL. */
   void (*progress)(void *arg, uint64_t done, uint64_t todo);
   void *progress_arg;
+  /* NULL, or what is 0 until a signal handler, another thread or `progress`
+     sets it: the sort then ends with ECANCELED at the next piece of its work.
+     What it sorts is as it was before. */
+  const volatile int *stop;
 };
 
 /* The cost of one phase. */
@@ -180,6 +184,14 @@ int pems_sorter_finish(struct pems_sorter *sorter, struct pems_error *error);
    The first call allocates merge_memory, the one that returns 0 frees it. */
 int pems_sorter_pull(struct pems_sorter *sorter, const void **records,
                      size_t *n, struct pems_error *error);
+/* The next n records, or as many as there are, to memory of the caller, which
+   may be where they were pushed from: record i goes to `to` + i * stride bytes.
+   *n becomes their number. From the first record that is written on,
+   options->stop is not heeded: if the call succeeds, what had been pushed from
+   there is sorted, and if it ends with ECANCELED, nothing has been written. */
+int pems_sorter_pull_into(struct pems_sorter *sorter, void *to,
+                          ptrdiff_t stride, size_t *n,
+                          struct pems_error *error);
 /* Returns the last n records of the last pull: the next pull begins with them.
  */
 void pems_sorter_back(struct pems_sorter *sorter, size_t n);

@@ -50,6 +50,9 @@ struct sort_options {
   std::uint64_t seed = 0;
   // Called with bytes done and to do. Must not throw.
   std::function<void(std::uint64_t, std::uint64_t)> progress{};
+  // Set to other than 0, by `progress` for instance, it ends the sort: what
+  // runs throws ECANCELED, and nothing has changed.
+  const volatile int *stop = nullptr;
 };
 
 namespace detail {
@@ -65,6 +68,7 @@ public:
     options_.merge_threads = o.merge_threads;
     options_.count = o.count;
     options_.runs = o.runs;
+    options_.stop = o.stop;
     kernel_ = o.kernel;
     options_.kernel = c_text(kernel_);
     if (progress_) {
@@ -211,17 +215,18 @@ public:
     return {std::exchange(at_, end_), end_};
   }
 
-  // Copies the next records; fewer than there is room for only at the end.
+  // Copies the next records; fewer than there is room for only at the end. They
+  // may go to where they were pushed from: a sort that `stop` ends, ends
+  // before.
   std::size_t pull(std::span<T> out) {
-    std::size_t done = 0;
-    while (done < out.size() && !empty()) {
-      const std::size_t n =
-          std::min(out.size() - done, static_cast<std::size_t>(end_ - at_));
-      std::memcpy(static_cast<void *>(out.data() + done), at_, n * sizeof(T));
-      at_ += n;
-      done += n;
+    finish();
+    const std::size_t begun =
+        std::min(out.size(), static_cast<std::size_t>(end_ - at_));
+    if (begun > 0) {
+      std::memcpy(static_cast<void *>(out.data()), at_, begun * sizeof(T));
+      at_ += begun;
     }
-    return done;
+    return begun + pull_rest(out.subspan(begun));
   }
 
   // One by one, as streams of STXXL and TPIE are read.
@@ -343,6 +348,19 @@ private:
       at_ = end_ = nullptr;
       phase_ = phase::drained;
     }
+  }
+
+  std::size_t pull_rest(std::span<T> out) {
+    std::size_t n = out.size();
+    detail::call([&](pems_error *e) {
+      return pems_sorter_pull_into(get(), out.data(), sizeof(T), &n, e);
+    });
+    if constexpr (order_type::may_pack) {
+      for (std::size_t i = 0; i < n && state_->order.packed(); i++) {
+        state_->order.decode(&out[i]);
+      }
+    }
+    return n;
   }
 
   // As many as stay in a cache; the others are given back.

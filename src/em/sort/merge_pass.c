@@ -19,7 +19,7 @@ int merge_pass_copy(struct sort *s, struct merger *m, struct run_writer *w,
       failed = run_writer_filled(w, n, error);
     }
     if (!failed) {
-      progress_add(s, n);
+      failed = progress_add(s, n, error);
     }
   } while (!failed && n == room);
   return failed ? failed : run_writer_finish(w, error);

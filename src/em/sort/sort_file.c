@@ -117,7 +117,9 @@ static int form_runs(struct job *j, struct pems_error *error) {
       failed = read_run(j, first, n, buffer, error);
     }
     first += n;
-    progress_add(&j->s, n);
+    if (!failed) {
+      failed = progress_add(&j->s, n, error);
+    }
   }
   return failed ? failed : run_builder_finish(j->builder, 1, error);
 }
@@ -157,7 +159,9 @@ static int write_kept(struct job *j, struct run_writer *w,
     c.out = space;
     team_run(j->s.team, (int)((c.n - 1) / c.step) + 1, copy_part, &c);
     failed = run_writer_filled(w, c.n, error);
-    progress_add(&j->s, c.n);
+    if (!failed) {
+      failed = progress_add(&j->s, c.n, error);
+    }
   }
   return failed;
 }
@@ -301,6 +305,9 @@ int pems_sort_file(const char *from, const char *to,
     sort_end(&j.s);
   }
   native_free(j.request);
+  if (!failed) {
+    failed = progress_stop(&j.s, error);
+  }
   if (!failed) {
     failed = disk_file_commit(j.to, j.records * o.record.size, error);
   }

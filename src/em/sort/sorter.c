@@ -5,6 +5,8 @@
 
 #include "base/counters.h"
 #include "base/failure.h"
+#include "base/forked.h"
+#include "em/kernel/record.h"
 #include "em/sort/merge_pass.h"
 #include "em/sort/merger.h"
 #include "em/sort/progress.h"
@@ -19,6 +21,7 @@ enum stage { PUSHING, PUSHED, PULLING, ENDED };
 
 struct pems_sorter {
   struct sort s;
+  unsigned born; /* forked_now, then */
   enum stage stage;
   int failed; /* the first error, in `error` */
   struct pems_error error;
@@ -49,6 +52,14 @@ static int fail(struct pems_sorter *p, const struct pems_error *error,
     *out = p->error;
   }
   return p->failed;
+}
+
+/* 0 if the sorter is good for a call. */
+static int usable(struct pems_sorter *p, struct pems_error *error) {
+  if (forked_since(p->born)) {
+    return forked_refuse("sorter", error);
+  }
+  return p->failed ? fail(p, &p->error, error) : 0;
 }
 
 static int misused(struct pems_sorter *p, const char *what,
@@ -85,6 +96,7 @@ int pems_sorter_new(struct pems_sorter **sorter,
     return failed;
   }
   p->s.o.count = options->count;
+  p->born = forked_now();
   *sorter = p;
   return 0;
 }
@@ -106,7 +118,8 @@ static void free_former(struct pems_sorter *p) {
 }
 
 void pems_sorter_free(struct pems_sorter *sorter) {
-  if (!sorter) {
+  /* A child cannot wait for what threads of its parent do. */
+  if (!sorter || forked_since(sorter->born)) {
     return;
   }
   free_pull(sorter);
@@ -131,8 +144,9 @@ int pems_sorter_space(struct pems_sorter *sorter, void **space, size_t *n,
   const size_t size = size_of(p);
   struct pems_error e;
   *n = 0;
-  if (p->failed) {
-    return fail(p, &p->error, error);
+  const int refused = usable(p, error);
+  if (refused) {
+    return refused;
   }
   if (p->stage != PUSHING) {
     return misused(p, "a record after the end", error);
@@ -158,8 +172,9 @@ int pems_sorter_filled(struct pems_sorter *sorter, size_t n,
                        struct pems_error *error) {
   struct pems_sorter *const p = sorter;
   struct pems_error e;
-  if (p->failed) {
-    return fail(p, &p->error, error);
+  const int refused = usable(p, error);
+  if (refused) {
+    return refused;
   }
   if (p->stage != PUSHING || !p->buffer || n > p->buffer->records - p->filled) {
     return misused(p, "more records than there was space", error);
@@ -169,7 +184,9 @@ int pems_sorter_filled(struct pems_sorter *sorter, size_t n,
   }
   p->filled += n;
   p->s.counts.records += n;
-  progress_add(&p->s, n);
+  if (progress_add(&p->s, n, &e)) {
+    return fail(p, &e, error);
+  }
   if (p->filled == p->buffer->records && give(p, &e)) {
     return fail(p, &e, error);
   }
@@ -200,8 +217,9 @@ int pems_sorter_push(struct pems_sorter *sorter, const void *records, size_t n,
 int pems_sorter_finish(struct pems_sorter *sorter, struct pems_error *error) {
   struct pems_sorter *const p = sorter;
   struct pems_error e;
-  if (p->failed) {
-    return fail(p, &p->error, error);
+  const int refused = usable(p, error);
+  if (refused) {
+    return refused;
   }
   if (p->stage != PUSHING) {
     return misused(p, "finished twice", error);
@@ -298,7 +316,9 @@ static int next_batch(struct pems_sorter *p, struct pems_error *error) {
     failed = merger_fill(p->merger, p->out, p->out_bytes / size_of(p),
                          &p->batch_n, error);
   }
-  progress_add(&p->s, p->batch_n);
+  if (!failed) {
+    failed = progress_add(&p->s, p->batch_n, error);
+  }
   if (!failed && p->batch_n == 0) {
     end_pull(p);
   }
@@ -311,8 +331,9 @@ int pems_sorter_pull(struct pems_sorter *sorter, const void **records,
   struct pems_error e;
   *n = 0;
   *records = NULL;
-  if (p->failed) {
-    return fail(p, &p->error, error);
+  const int refused = usable(p, error);
+  if (refused) {
+    return refused;
   }
   if (p->stage == PUSHING) {
     return misused(p, "pulled before the end", error);
@@ -327,6 +348,46 @@ int pems_sorter_pull(struct pems_sorter *sorter, const void **records,
   *n = p->batch_n - p->batch_used;
   p->batch_used = p->batch_n;
   return 0;
+}
+
+/* n records beside each other, to places that are `stride` bytes apart. */
+static void lay_out(char *to, ptrdiff_t stride, const char *from, size_t n,
+                    size_t size) {
+  if (stride == (ptrdiff_t)size) {
+    memcpy(to, from, n * size);
+    return;
+  }
+  for (size_t i = 0; i < n; i++) {
+    record_copy(to + (ptrdiff_t)i * stride, from + i * size, size);
+  }
+}
+
+int pems_sorter_pull_into(struct pems_sorter *sorter, void *to,
+                          ptrdiff_t stride, size_t *n,
+                          struct pems_error *error) {
+  struct pems_sorter *const p = sorter;
+  const size_t most = *n;
+  const void *records;
+  size_t some = 1;
+  int failed = 0;
+  *n = 0;
+  while (*n < most && !failed && some) {
+    failed = pems_sorter_pull(p, &records, &some, error);
+    if (failed || !some) {
+      break;
+    }
+    /* From here on the caller's records are not whole before the end. */
+    p->s.o.stop = NULL;
+    const size_t left = most - *n;
+    if (some > left) {
+      pems_sorter_back(p, some - left);
+      some = left;
+    }
+    lay_out((char *)to + (ptrdiff_t)*n * stride, stride, records, some,
+            size_of(p));
+    *n += some;
+  }
+  return failed;
 }
 
 void pems_sorter_back(struct pems_sorter *sorter, size_t n) {

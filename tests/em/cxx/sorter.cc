@@ -1,7 +1,9 @@
 // <pems/sorter.hpp>: every way to name an order, against std::stable_sort.
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cerrno>
+#include <chrono>
 #include <cmath>
 #include <concepts>
 #include <cstring>
@@ -11,7 +13,9 @@
 #include <list>
 #include <numeric>
 #include <ranges>
+#include <span>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include <pems/sorter.hpp>
@@ -171,7 +175,7 @@ void numbers() {
   static_assert(number_key<bool>() == PEMS_KEY_U8);
   static_assert(number_key<char32_t>() == PEMS_KEY_U32);
   static_assert(number_key<long>() == PEMS_KEY_I64);
-  static_assert(number_key<float>() == PEMS_KEY_F32);
+  static_assert(number_key<float>() == PEMS_KEY_REAL32);
   static_assert(number_key<long double>() == PEMS_KEY_NONE);
   static_assert(number_key<unsigned __int128>() == PEMS_KEY_U128);
   static_assert(number_key<std::string>() == PEMS_KEY_NONE);
@@ -179,6 +183,80 @@ void numbers() {
       "word", std::greater<>());
   check_order<double>("word", std::less<>());
   check_order<colour>("word", std::less<>());
+}
+
+struct reading {
+  double value;
+  std::uint64_t n;
+};
+
+// Zeros of both signs are equal to std::less<>, and NaNs come last.
+void stable_reals() {
+  const double values[] = {0.0, 1.0, -0.0, std::nan(""), -1.0, -std::nan("")};
+  pems::sorter<reading, std::less<>, pems::key<&reading::value>> s(
+      {.memory = small_memory, .stable = true});
+  constexpr std::uint64_t n = 600000;
+  for (std::uint64_t i = 0; i < n; i++) {
+    s.push({values[i % 6], i});
+  }
+  const auto place = [](double x) { return std::isnan(x) ? 2 : x; };
+  std::uint64_t got = 0;
+  reading last{-2, 0};
+  for (const reading &r : s) {
+    const auto x = place(last.value), y = place(r.value);
+    check(x < y || (x == y && last.n < r.n));
+    last = r;
+    got++;
+  }
+  check(got == n);
+}
+
+// Whenever a sort of an array is told to stop, the array is as it was before,
+// or sorted; and so a file.
+void stopped() {
+  const std::size_t n = 400000;
+  std::vector<std::uint64_t> made(n), sorted(n), v;
+  std::uint64_t state = 1, ended = 0;
+  for (std::uint64_t &x : made) {
+    x = random_number(state);
+  }
+  sorted = made;
+  std::sort(sorted.begin(), sorted.end());
+  for (int i = 0; i < 40; i++) {
+    std::atomic<bool> done = false;
+    volatile int stop = i == 0;
+    pems::sort_options o{.memory = 1 << 20, .threads = 1};
+    o.stop = &stop;
+    v = made;
+    std::thread other([&] {
+      for (int j = 0; j < i * 20 && !done; j++) {
+        std::this_thread::sleep_for(std::chrono::microseconds(50));
+      }
+      stop = 1;
+    });
+    try {
+      u64_sorter s(o);
+      s.push(std::span<const std::uint64_t>(v));
+      check(s.pull(std::span<std::uint64_t>(v)) == n);
+    } catch (const pems::error &e) {
+      check(e.code().value() == ECANCELED && v == made);
+      ended++;
+    }
+    done = true;
+    other.join();
+    check(v == made || v == sorted);
+  }
+  check(ended > 0);
+  // By its progress, which is called first of all in time.
+  volatile int stop = 0;
+  pems::sort_options o{.memory = 1 << 20, .threads = 1};
+  o.stop = &stop;
+  o.progress = [&](std::uint64_t, std::uint64_t) { stop = 1; };
+  check_throws(ECANCELED, "told to stop", [&] {
+    u64_sorter s(o);
+    s.push(std::span<const std::uint64_t>(made));
+    s.finish();
+  });
 }
 
 void members() {
@@ -390,6 +468,8 @@ void shared_disks() {
 
 int main() {
   numbers();
+  stable_reals();
+  stopped();
   members();
   several_members();
   comparisons();
