@@ -4,6 +4,15 @@
 import ctypes
 
 
+def _discard_of_rank():
+    return getattr(ctypes.CDLL(None), "pems_api_discard", None)
+
+
+def is_rank():
+    """Whether this process carries ranks of pems."""
+    return _discard_of_rank() is not None
+
+
 def discard(array):
     """Declares that the contents of an array (any object with a writable,
     contiguous buffer) will not be read before they are written again: a rank of
@@ -12,7 +21,7 @@ def discard(array):
     view = memoryview(array)
     if view.readonly or not view.contiguous:
         raise ValueError("discard: the array must be writable and contiguous")
-    hint = getattr(ctypes.CDLL(None), "pems_api_discard", None)
+    hint = _discard_of_rank()
     if hint is None or view.nbytes == 0:
         return False
     hint.argtypes = [ctypes.c_void_p, ctypes.c_size_t]

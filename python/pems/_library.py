@@ -6,11 +6,11 @@ import ctypes.util
 import os
 import re
 from ctypes import (POINTER, Structure, byref, c_char, c_char_p, c_double,
-                    c_int, c_size_t, c_uint64, c_void_p)
+                    c_int, c_size_t, c_ssize_t, c_uint64, c_void_p)
 
 KEYS = {name: number for number, name in enumerate(
     ("none", "u8", "u16", "u32", "u64", "u128", "i8", "i16", "i32", "i64",
-     "f32", "f64", "bytes"))}
+     "f32", "f64", "bytes", "real32", "real64"))}
 
 
 class Error(OSError):
@@ -44,7 +44,8 @@ class SortOptions(Structure):
                 ("fetch", c_int), ("write_buffers", c_int),
                 ("read_buffers", c_int), ("prefetch_buffers", c_int),
                 ("kernel", c_char_p), ("seed", c_uint64),
-                ("progress", c_void_p), ("progress_arg", c_void_p)]
+                ("progress", c_void_p), ("progress_arg", c_void_p),
+                ("stop", POINTER(c_int))]
 
 
 class QueueOptions(Structure):
@@ -65,8 +66,8 @@ _FUNCTIONS = {
     "pems_sorter_new": [POINTER(c_void_p), POINTER(SortOptions), _ERROR],
     "pems_sorter_push": [c_void_p, c_void_p, c_size_t, _ERROR],
     "pems_sorter_finish": [c_void_p, _ERROR],
-    "pems_sorter_pull": [c_void_p, POINTER(c_void_p), POINTER(c_size_t),
-                         _ERROR],
+    "pems_sorter_pull_into": [c_void_p, c_void_p, c_ssize_t, POINTER(c_size_t),
+                              _ERROR],
     "pems_pqueue_new": [POINTER(c_void_p), POINTER(QueueOptions), _ERROR],
     "pems_pqueue_push": [c_void_p, c_void_p, c_size_t, _ERROR],
     "pems_pqueue_bulk_pop": [c_void_p, c_void_p, c_size_t, POINTER(c_size_t),
@@ -101,7 +102,11 @@ def library():
                 "pems: the library libpems-em was not found: install pems, or "
                 "name the file in PEMS_EM_LIBRARY: %s" % error) from None
         for name, arguments in _FUNCTIONS.items():
-            function = getattr(lib, name)
+            function = getattr(lib, name, None)
+            if function is None:
+                raise ImportError("pems: %s: has no %s: install the library "
+                                  "that this package came with"
+                                  % (lib._name, name))
             function.restype, function.argtypes = c_int, arguments
         for name, (result, arguments) in _OTHERS.items():
             function = getattr(lib, name, None)
@@ -160,6 +165,13 @@ def set_common(options, memory, threads, disks, io):
     return options
 
 
+def refuse_mask(numpy, array, what):
+    """What has a mask would come back without."""
+    if isinstance(array, numpy.ma.MaskedArray):
+        raise TypeError("%s: a masked array: its mask would be lost: give "
+                        "array.compressed(), or use numpy.ma.sort" % what)
+
+
 # --- keys ---
 
 def _key_of(dtype, name):
@@ -174,7 +186,7 @@ def _key_of(dtype, name):
         return "u8", 1
     if kind == "u" and size > 1 and not dtype.isnative:
         return "bytes", size  # big-endian
-    letter = {"u": "u", "i": "i", "f": "f"}.get(kind)
+    letter = {"u": "u", "i": "i", "f": "real"}.get(kind)
     key = "%s%d" % (letter, 8 * size)
     if letter is None or key not in KEYS or not dtype.isnative:
         raise ValueError("field %r: %s: is no key: convert it" % (name, dtype))

@@ -3,8 +3,11 @@
 import errno
 import heapq
 import os
+import signal
 import subprocess
 import sys
+import threading
+import time
 
 import numpy
 import pems
@@ -89,6 +92,164 @@ def files():
     assert os.listdir("scratch") == []
 
 
+def special(kind, n):
+    """Zeros, infinities and NaNs of both signs, and other numbers; each NaN has
+    bits of its own."""
+    a = random.choice(numpy.array([0.0, -0.0, 1, -1, numpy.inf, -numpy.inf]), n)
+    a = a.astype(kind)
+    nans = random.random(n) < 0.2
+    word = a.view("u%d" % a.itemsize)
+    word[nans] = (numpy.array(numpy.nan, kind).view(word.dtype)
+                  | random.integers(0, 1 << 20, nans.sum()).astype(word.dtype)
+                  | (random.integers(0, 2, nans.sum()).astype(word.dtype)
+                     << word.dtype.type(8 * a.itemsize - 1)))
+    return a
+
+
+def floats():
+    """numpy's order: NaNs last, -0.0 equal to 0.0; where stable, to the bit."""
+    for kind in ("f4", "f8"):
+        for n in (1, 50, 60000):
+            a = special(kind, n)
+            got = pems.sort(a.copy(), **SMALL)
+            assert numpy.array_equal(got, numpy.sort(a), equal_nan=True)
+            assert sorted(got.tobytes()) == sorted(a.tobytes())
+            got = pems.sort(a.copy(), stable=True, **SMALL)
+            assert got.tobytes() == numpy.sort(a, kind="stable").tobytes()
+            got = pems.sort(a.copy(), descending=True, **SMALL)
+            assert numpy.array_equal(got, numpy.sort(a)[::-1], equal_nan=True)
+            got = pems.sort(a.copy(), descending=True, stable=True, **SMALL)
+            turned = numpy.sort(a[::-1], kind="stable")[::-1]
+            assert got.tobytes() == turned.tobytes()
+        # With what is beside the key, of sizes that different kernels sort.
+        for other in ("u4", "u8", "S8", "S20"):
+            r = numpy.zeros(20000, dtype=[("k", kind), ("x", other)])
+            r["k"] = special(kind, r.size)
+            r["x"] = numpy.arange(r.size).astype(other)
+            order = numpy.argsort(r["k"], kind="stable")
+            got = pems.sort(r.copy(), field="k", stable=True, **SMALL)
+            assert got.tobytes() == r[order].tobytes(), (kind, other)
+            got = pems.sort(r.copy(), field="k", **SMALL)
+            assert numpy.array_equal(got["k"], r["k"][order], equal_nan=True)
+        r = numpy.zeros(20000, dtype=[("a", kind), ("b", kind), ("n", "u4")])
+        r["a"], r["b"] = special(kind, r.size), special(kind, r.size)
+        r["n"] = numpy.arange(r.size)
+        order = numpy.lexsort((r["n"], r["b"], r["a"]))
+        got = pems.sort(r.copy(), field=["a", "b"], **SMALL)
+        assert got.tobytes() == r[order].tobytes()
+        r["a"].tofile("floats.bin")
+        pems.sort("floats.bin", dtype=kind, **SMALL)
+        assert numpy.array_equal(numpy.fromfile("floats.bin", kind),
+                                 numpy.sort(r["a"]), equal_nan=True)
+        with pems.PriorityQueue(kind, **SMALL) as q:
+            q.push(r["a"])
+            assert numpy.array_equal(q.pop(r.size), numpy.sort(r["a"]),
+                                     equal_nan=True)
+    for kind in ("f2", "g", "c8", "M8[s]", "m8[s]", "U3"):
+        raises(ValueError, "is no key", pems.sort, numpy.zeros(3, kind))
+
+
+def masks():
+    masked = numpy.ma.array([3, 1, 2], mask=[0, 1, 0])
+    raises(TypeError, "mask would be lost", pems.sort, masked)
+    raises(TypeError, "mask would be lost", pems.sort, numpy.arange(3), masked)
+    with pems.PriorityQueue("<i8", **SMALL) as q:
+        raises(TypeError, "mask would be lost", q.push, masked)
+
+
+def ring(*_):
+    raise KeyboardInterrupt
+
+
+def interrupted(sort, array, seconds):
+    """Whether Ctrl-C after so many seconds came before the end of a sort."""
+    try:
+        signal.setitimer(signal.ITIMER_REAL, seconds)
+        sort(array)
+        signal.setitimer(signal.ITIMER_REAL, 0)
+    except KeyboardInterrupt:
+        return True
+    return False
+
+
+def interrupts():
+    """Whenever one comes, an array is as before or sorted."""
+    little = dict(memory="2M", threads=1)
+    pairs = [("a", "<u4"), ("b", "<u4")]
+    before = signal.signal(signal.SIGALRM, ring)
+    for rounds, dtype, named in ((140, "<u8", {}), (40, pairs, dict(field=[
+            "a", "b"])), (20, "<f8", dict(stable=True))):
+        a = random.integers(0, 1 << 62, 200000, dtype="<u8").view(dtype)
+        want = numpy.sort(a)
+        got = numpy.memmap("interrupt.bin", dtype, "w+", shape=a.shape)
+        seconds, ended = 0.1, 0
+        for _ in range(rounds):
+            got[:] = a
+            begin = time.monotonic()
+            if interrupted(lambda x: pems.sort(x, **little, **named), got,
+                           random.uniform(0.0001, 1.1 * seconds)):
+                ended += 1
+            else:
+                seconds = min(time.monotonic() - begin, 5)
+            assert (got == a).all() or (got == want).all(), named
+        assert ended > 0
+    signal.signal(signal.SIGALRM, before)
+
+
+def interrupted_files():
+    """A file sort leaves no output, nor anything else."""
+    before = signal.signal(signal.SIGALRM, ring)
+    kind = numpy.dtype([("a", "<u4"), ("b", "<u4")])
+    numpy.zeros(500000, dtype=kind).tofile("whole.bin")
+    names = set(os.listdir("."))
+    for field, seconds in (("a", 0.2), ("a", 0.6), (["a", "b"], 0.3)):
+        # On a disk that takes half a second for each of some ten requests.
+        slow = dict(memory="2M", threads=1, io="fault:unix,seek=400000")
+        assert interrupted(lambda x: pems.sort(
+            x, "part.bin", dtype=kind, field=field, **slow), "whole.bin",
+            seconds)
+        assert "part.bin" not in os.listdir(".")
+        for thread in threading.enumerate():
+            if thread is not threading.main_thread():
+                thread.join()
+        assert set(os.listdir(".")) == names
+    signal.signal(signal.SIGALRM, before)
+
+
+def shared_queue():
+    """Threads may use one queue, and a child not its parent's."""
+    q = pems.PriorityQueue("<u8", **SMALL)
+    a = random.integers(0, 1 << 63, 200000, dtype="u8")
+
+    def work():
+        for k in range(50):
+            q.push(a[k * 4000:(k + 1) * 4000])
+            q.top()
+            q.pop(500)
+
+    threads = [threading.Thread(target=work) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(q) == 4 * 50 * 3500
+    child = os.fork()
+    if child == 0:
+        signal.alarm(60)
+        status = 1
+        try:
+            for use in (q.pop, q.top, lambda: q.push(3), lambda: len(q)):
+                assert raises(pems.Error, "before the fork", use
+                              ).errno == errno.EPERM
+            q.close()
+            assert pems.sort(numpy.arange(9)[::-1].copy(), **SMALL)[0] == 0
+            status = 0
+        finally:
+            os._exit(status)
+    assert os.waitpid(child, 0)[1] == 0
+    assert len(q.pop(len(q))) == 4 * 50 * 3500
+
+
 def queue():
     with pems.PriorityQueue("<i8", **SMALL) as q:
         assert not q and len(q) == 0
@@ -171,6 +332,8 @@ def library():
         assert done.returncode and text in done.stderr.decode(), done.stderr
 
 
-for test in (numbers, fields, files, queue, errors, hints, command, library):
+for test in (numbers, fields, files, floats, masks, interrupts,
+             interrupted_files, queue, shared_queue, errors, hints, command,
+             library):
     test()
 print("right")
