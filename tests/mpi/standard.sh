@@ -13,7 +13,7 @@ trap 'rm -rf "$work"' EXIT
 PEMS_TEST_EVICT_ALWAYS=1
 export PEMS_TEST_EVICT_ALWAYS
 status=0
-for program in by_standard exchange partitioned persistent sessions; do
+for program in by_standard exchange file_ends partitioned persistent sessions; do
   "${PEMSCC:-pemscc}" -std=gnu17 -O1 -o "$work/$program" "$here/$program.c" || {
     status=1
     continue

@@ -67,6 +67,12 @@ int file_error(struct file *file, int code, const char *function);
 void file_serial_enter(void);
 void file_serial_leave(void);
 
+/* The end of the file in etypes of the view: the first one that starts after
+   the last byte. Collective writes of others may not be over. A code. */
+int file_end(struct file *file, MPI_Offset *end);
+/* Moves the rank's own pointer, by offset from where `whence` says. A code. */
+int file_seek(struct file *file, MPI_Offset offset, int whence);
+
 /* The same code on all ranks: that of the first rank that failed.
    Collective. */
 int file_agree(struct file *file, const char *function, int code);

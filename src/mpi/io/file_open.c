@@ -70,7 +70,10 @@ static void find_path(struct file *file) {
 }
 
 static int open_real(struct file *file, MPI_Info info) {
-  const int code = open_as(file, file->name, real_amode(file), info);
+  int code = open_as(file, file->name, real_amode(file), info);
+  if (!code && file->amode & MPI_MODE_APPEND) {
+    code = file_seek(file, 0, MPI_SEEK_END);
+  }
   if (!code && handles_fixed) {
     find_path(file);
   }

@@ -102,28 +102,23 @@ int pems_File_write_ordered(MPI_File file, const void *buffer, MPI_Count count,
                    status);
 }
 
-/* The end of the file in etypes of the view, as the real library sees it. */
-static MPI_Offset end_of(struct file *file) {
-  MPI_Offset own = 0, end = 0;
-  real.File_get_position(file->real, &own);
-  real.File_seek(file->real, 0, MPI_SEEK_END);
-  real.File_get_position(file->real, &end);
-  real.File_seek(file->real, own, MPI_SEEK_SET);
-  return end;
-}
-
 /* By rank 0. */
 static int seek(struct file *file, MPI_Offset offset, int whence,
                 const char *function) {
-  const MPI_Offset from = whence == MPI_SEEK_CUR
-                              ? file_pointer_take(file, 0, function)
-                          : whence == MPI_SEEK_END ? end_of(file)
-                                                   : 0;
-  if (from + offset < 0) {
-    return MPI_ERR_OTHER;
+  MPI_Offset from = 0;
+  int code = MPI_SUCCESS;
+  if (whence == MPI_SEEK_CUR) {
+    from = file_pointer_take(file, 0, function);
+  } else if (whence == MPI_SEEK_END) {
+    code = file_end(file, &from);
   }
-  file_pointer_set(file, from + offset, function);
-  return MPI_SUCCESS;
+  if (!code && from + offset < 0) {
+    code = MPI_ERR_OTHER;
+  }
+  if (!code) {
+    file_pointer_set(file, from + offset, function);
+  }
+  return code;
 }
 
 int pems_File_seek_shared(MPI_File handle, MPI_Offset offset, int whence) {
