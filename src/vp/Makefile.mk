@@ -37,6 +37,8 @@ libpemscore_la_SOURCES += \
   src/vp/stack.h \
   src/vp/stack_growth.c \
   src/vp/stack_growth.h \
+  src/vp/upcall.c \
+  src/vp/upcall.h \
   src/vp/vp.h \
   src/vp/vps.c
 
@@ -63,5 +65,6 @@ UNIT_TESTS += \
   tests/unit/vp/test_side_stack \
   tests/unit/vp/test_signal \
   tests/unit/vp/test_stack \
-  tests/unit/vp/test_stack_growth
+  tests/unit/vp/test_stack_growth \
+  tests/unit/vp/test_upcall
 EXTRA_DIST += src/vp/README.md

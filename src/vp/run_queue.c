@@ -14,6 +14,7 @@
 #include "vp/dispatch.h"
 #include "vp/helpers.h"
 #include "vp/linger.h"
+#include "vp/upcall.h"
 
 #include <sched.h>
 
@@ -158,6 +159,8 @@ static void sleep_thread_locked(struct run_queue_waiter *me) {
     go_on(vp);
     trace_enter(vp->index, TRACE_COMPUTE);
   }
+  /* Others have been in MPI meanwhile: a callback's call is not to enter it. */
+  atomic_store(&vp->in_mpi, &self);
   run_queue_lock();
 }
 
@@ -220,15 +223,20 @@ void run_queue_thread_leave(struct vp *vp) {
 
 void run_queue_wait_locked(struct vp *vp, struct run_queue_waiting *w,
                            const char *what) {
-  struct run_queue_waiter me = {.vp = vp, .next = w->first};
+  struct run_queue_waiter me = {.vp = vp};
   dispatch_judge_locked(vp, false);
-  w->first = &me;
+  if (upcall_run_locked(vp)) {
+    return; /* it may have taken long */
+  }
+  run_queue_waiter_add_locked(w, &me);
   if (vp->shared) {
     vp->waiting++;
     give_way_locked(&me, what, false);
   } else if (!stays_awake_locked(vp)) {
     park_locked(vp, what, false);
   }
+  run_queue_waiter_remove_locked(w, &me);
+  upcall_run_locked(vp);
 }
 
 static bool leaves(const struct vp *vp) {
@@ -307,6 +315,7 @@ static void look_locked(struct vp *vp, const char *what, bool found,
     give_way_locked(&me, what, !found);
   } else {
     park_locked(vp, what, !found);
+    upcall_run_locked(vp);
   }
 }
 
@@ -326,7 +335,9 @@ void run_queue_pause_locked(struct vp *vp, const char *what, int asked,
   const struct looks_time now = time_of(vp);
   looks_begin(&vp->looks, asked, now);
   dispatch_judge_locked(vp, !found && !looks_work(&vp->looks));
-  look_locked(vp, what, found, now);
+  if (!upcall_run_locked(vp)) {
+    look_locked(vp, what, found, now);
+  }
   looks_end(&vp->looks, time_of(vp));
 }
 
@@ -337,7 +348,8 @@ void run_queue_unpause_locked(struct vp *vp) {
   }
 }
 
-/* It has been taken off the list in which it waited. */
+/* It has been taken off the list in which it waited. It may be ready already,
+   for an upcall. */
 static void wake_locked(struct run_queue_waiter *one) {
   struct vp *vp = one->vp;
   if (vp->shared) {
@@ -347,7 +359,7 @@ static void wake_locked(struct run_queue_waiter *one) {
   } else if (vp->awake) {
     futex_post(&vp->go.word); /* it does not sleep: that is no system call */
   } else {
-    dispatch_ready_locked(vp);
+    revive_locked(vp);
   }
 }
 
@@ -356,6 +368,7 @@ void run_queue_wake_locked(struct run_queue_waiting *w) {
   w->first = NULL;
   while (one) {
     struct run_queue_waiter *next = one->next;
+    one->listed = false;
     wake_locked(one);
     one = next;
   }
@@ -379,8 +392,79 @@ void run_queue_wake_one_locked(struct run_queue_waiting *w, struct vp *vp) {
 void run_queue_wake_soon_locked(struct run_queue_waiting *w, struct vp *vp) {
   if (vp->shared || vp->awake) {
     run_queue_wake_one_locked(w, vp);
-  } else if (run_queue_waiter_take_locked(w, vp)) {
+  } else if (run_queue_waiter_take_locked(w, vp) && vp->state == VP_BLOCKED) {
     dispatch_due_locked(vp);
     dispatch_locked();
   }
+}
+
+/* --- upcalls --- */
+
+/* Does the VP wait or pause? Then it can be made ready to run although nothing
+   has happened for it. */
+static bool is_waiting_locked(const struct vp *vp) {
+  return vp->awake || vp->state == VP_BLOCKED;
+}
+
+static void wake_for_upcall_locked(struct vp *vp) {
+  if (vp->awake) {
+    futex_post(&vp->go.word);
+  } else {
+    dispatch_ready_locked(vp);
+    dispatch_locked();
+  }
+}
+
+/* One of the VPs that it is for, whose threads take turns; or NULL. */
+static struct vp *find_shared_locked(const struct upcall *u) {
+  for (int i = 0; i < vps.n; i++) {
+    if (vps.item[i].shared && u->is_for(u, &vps.item[i])) {
+      return &vps.item[i];
+    }
+  }
+  return NULL;
+}
+
+/* One of those that wait, in memory if there is one; or NULL. */
+static struct vp *find_waiting_locked(const struct upcall *u) {
+  struct vp *found = NULL;
+  for (int i = 0; i < vps.n; i++) {
+    struct vp *const vp = &vps.item[i];
+    if (!is_waiting_locked(vp) || !u->is_for(u, vp)) {
+      continue;
+    }
+    if (!vp->context || context_resident(vp->context)) {
+      return vp;
+    }
+    found = found ? found : vp;
+  }
+  return found;
+}
+
+static void run_as_thread(struct upcall *u, struct vp *vp) {
+  const struct self before = self;
+  self = (struct self){.vp = vp, .inside = 1, .helper = true};
+  run_queue_thread_enter(vp);
+  atomic_store(&vp->in_mpi, &self);
+  u->run(u, vp);
+  atomic_store(&vp->in_mpi, NULL);
+  run_queue_thread_leave(vp);
+  self = before;
+}
+
+void run_queue_upcall(struct upcall *u) {
+  run_queue_lock();
+  struct vp *const turns = find_shared_locked(u);
+  if (turns) {
+    run_queue_unlock();
+    run_as_thread(u, turns);
+    return;
+  }
+  upcall_add_locked(u);
+  struct vp *const waits = find_waiting_locked(u);
+  if (waits) {
+    wake_for_upcall_locked(waits);
+  }
+  run_queue_unlock();
+  run_queue_sleep(&u->made);
 }

@@ -57,6 +57,12 @@ void run_queue_pause_locked(struct vp *vp, const char *what, int asked,
    it may have asked for more than that. */
 void run_queue_unpause_locked(struct vp *vp);
 
+struct upcall;
+/* On a thread that may wait, and is no VP's: returns when one of the VPs that u
+   is for, which wait or will, has made it. Of a VP whose threads take turns
+   in MPI the calling one is another. */
+void run_queue_upcall(struct upcall *u);
+
 /* --- VPs of which several threads call MPI at once (MPI_THREAD_MULTIPLE) ---
 
    One of them is on at a time: it has the VP. While it waits, others of the VP

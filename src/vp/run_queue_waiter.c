@@ -2,6 +2,26 @@
 
 #include <stddef.h>
 
+void run_queue_waiter_add_locked(struct run_queue_waiting *w,
+                                 struct run_queue_waiter *me) {
+  me->next = w->first;
+  me->listed = true;
+  w->first = me;
+}
+
+void run_queue_waiter_remove_locked(struct run_queue_waiting *w,
+                                    struct run_queue_waiter *me) {
+  if (!me->listed) {
+    return;
+  }
+  struct run_queue_waiter **link = &w->first;
+  while (*link != me) {
+    link = &(*link)->next;
+  }
+  *link = me->next;
+  me->listed = false;
+}
+
 struct run_queue_waiter *
 run_queue_waiter_take_locked(struct run_queue_waiting *w, const struct vp *vp) {
   struct run_queue_waiter **link = &w->first;
@@ -11,6 +31,7 @@ run_queue_waiter_take_locked(struct run_queue_waiting *w, const struct vp *vp) {
   struct run_queue_waiter *one = *link;
   if (one) {
     *link = one->next;
+    one->listed = false;
   }
   return one;
 }

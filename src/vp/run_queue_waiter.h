@@ -10,6 +10,7 @@ struct run_queue_waiter {
   struct vp *vp;
   struct run_queue_waiter *next; /* in a list of those that wait, or of those of
                                     its VP that want to go on */
+  bool listed;  /* it waits for an event that has not happened */
   bool started; /* it goes on, and its VP had to be given a slot for that */
   struct run_queue_go go;
 };
@@ -19,6 +20,11 @@ struct run_queue_waiting {
   struct run_queue_waiter *first;
 };
 
+void run_queue_waiter_add_locked(struct run_queue_waiting *w,
+                                 struct run_queue_waiter *me);
+/* It waits no longer, if it still does. */
+void run_queue_waiter_remove_locked(struct run_queue_waiting *w,
+                                    struct run_queue_waiter *me);
 /* Takes out the VP's thread that came last, or returns NULL. */
 struct run_queue_waiter *
 run_queue_waiter_take_locked(struct run_queue_waiting *w, const struct vp *vp);

@@ -26,6 +26,23 @@ START_TEST(the_threads_of_a_vp_are_taken_out) {
 }
 END_TEST
 
+START_TEST(who_waits_no_longer_is_out) {
+  struct run_queue_waiter w[3] = {
+      {.vp = &vp[0]}, {.vp = &vp[1]}, {.vp = &vp[2]}};
+  struct run_queue_waiting waiting = {NULL};
+  for (int i = 0; i < 3; i++) {
+    run_queue_waiter_add_locked(&waiting, &w[i]);
+  }
+  run_queue_waiter_remove_locked(&waiting, &w[1]);
+  run_queue_waiter_remove_locked(&waiting, &w[1]);
+  ck_assert_ptr_eq(waiting.first, &w[2]);
+  ck_assert_ptr_eq(w[2].next, &w[0]);
+  ck_assert_ptr_eq(run_queue_waiter_take_locked(&waiting, &vp[2]), &w[2]);
+  run_queue_waiter_remove_locked(&waiting, &w[2]); /* it has been taken */
+  ck_assert_ptr_eq(waiting.first, &w[0]);
+}
+END_TEST
+
 START_TEST(nobody_waits_in_an_empty_list) {
   struct run_queue_waiting none = {0};
   ck_assert_ptr_null(run_queue_waiter_take_locked(&none, &vp[0]));
@@ -57,6 +74,7 @@ END_TEST
 int main(void) {
   const TTest *const tests[] = {
       the_threads_of_a_vp_are_taken_out,
+      who_waits_no_longer_is_out,
       nobody_waits_in_an_empty_list,
       the_vp_is_handed_over_in_turn,
       NULL,
