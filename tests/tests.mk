@@ -147,6 +147,7 @@ MPI_TESTS = \
   tests/mpi/unexpected.c \
   tests/mpi/unwind.c \
   tests/mpi/uneven.sh \
+  tests/mpi/user_ops.c \
   tests/mpi/win_accumulate.c \
   tests/mpi/win_dynamic.c \
   tests/mpi/win_errors.c \
@@ -411,6 +412,7 @@ tests_unit_mpi_io_test_file_kept_LDFLAGS = $(WRAP_MEMORY)
 tests_unit_mpi_object_test_group_LDFLAGS = $(WRAP_MEMORY)
 tests_unit_mpi_object_test_shortage_LDFLAGS = $(WRAP_MEMORY)
 tests_unit_mpi_object_test_type_attribute_LDFLAGS = $(WRAP_MEMORY)
+tests_unit_mpi_object_test_type_hold_LDFLAGS = $(WRAP_MEMORY)
 tests_unit_mpi_p2p_test_buffered_LDFLAGS = $(WRAP_MEMORY)
 tests_unit_mpi_p2p_test_p2p_load_LDFLAGS = $(WRAP_MEMORY)
 tests_unit_mpi_p2p_test_p2p_save_LDFLAGS = $(WRAP_MEMORY)

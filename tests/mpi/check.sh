@@ -53,7 +53,7 @@ esac
 
 if [ "${name%.*}" = endings ]; then
   for ending in return-0 return-3 return-3-all exit-0 exit-4 _exit-5 abort \
-    segv kill mpi-abort fatal oom atexit; do
+    segv kill mpi-abort op-abort fatal oom atexit; do
     compare -q -n 3 -i unix -c --pems-procs=1 \
       -c "--pems-procs=2 --pems-k=1" "$source" "$ending"
   done

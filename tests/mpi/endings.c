@@ -13,6 +13,18 @@ static void at_end(void) {
   printf("rank %d: atexit\n", rank);
 }
 
+static void give_up(void *in, void *inout, int *n, MPI_Datatype *type) {
+  (void)in, (void)inout, (void)n, (void)type;
+  MPI_Abort(MPI_COMM_WORLD, 7);
+}
+
+static void abort_in_operation(void) {
+  MPI_Op op;
+  int sum;
+  MPI_Op_create(give_up, 1, &op);
+  MPI_Allreduce(&rank, &sum, 1, MPI_INT, op, MPI_COMM_WORLD);
+}
+
 static void out_of_memory(void) {
   size_t total = 0, step = (size_t)1 << 44;
   errno = 0;
@@ -30,6 +42,8 @@ static int finish(const char *how, int mine) {
     out_of_memory();
   } else if (strcmp(how, "atexit") == 0) {
     atexit(at_end);
+  } else if (strcmp(how, "op-abort") == 0) {
+    abort_in_operation();
   } else if (strcmp(how, "exit-0") == 0) {
     MPI_Finalize();
     exit(0);

@@ -141,11 +141,20 @@ static void allreduce(struct call *c, int blocking) {
            : MPI_Allreduce_init(c->in, c->out, N, MPI_INT, MPI_BXOR, ENDS);
 }
 
-/* Not commutative; both are freed once the request is made. */
+/* Not commutative; both are freed once the request is made, but the function is
+   told which type it was, with its attribute. */
+static MPI_Datatype woven;
+static int key;
+
 static void weave(void *in, void *inout, int *n, MPI_Datatype *type) {
   const int *a = in;
-  int *b = inout, ints;
+  int *b = inout, ints, flag = 0;
+  void *value = NULL;
   MPI_Type_size(*type, &ints);
+  MPI_Type_get_attr(*type, key, &value, &flag);
+  if (*type != woven || !flag || value != &key) {
+    fail("the operation was told another type, or its attribute is gone");
+  }
   for (int i = 0; i < *n * ints / (int)sizeof(int); i++) {
     b[i] = (int)(3u * (unsigned)a[i] + (unsigned)b[i]);
   }
@@ -157,6 +166,10 @@ static void own_op(struct call *c, int blocking) {
   MPI_Op_create(weave, 0, &op);
   MPI_Type_contiguous(3, MPI_INT, &type);
   MPI_Type_commit(&type);
+  MPI_Type_create_keyval(MPI_TYPE_NULL_COPY_FN, MPI_TYPE_NULL_DELETE_FN, &key,
+                         NULL);
+  MPI_Type_set_attr(type, key, &key);
+  woven = type;
   blocking ? MPI_Allreduce(c->in, c->expected, N / 3, type, op, comm)
            : MPI_Allreduce_init(c->in, c->out, N / 3, type, op, ENDS);
   MPI_Type_free(&type);

@@ -132,6 +132,38 @@ static void probes(struct part *p) {
   free(in);
 }
 
+static int thread_level(void) {
+  int level = -1, r = -1;
+  MPI_Query_thread(&level);
+  MPI_Comm_rank(MPI_COMM_WORLD, &r);
+  return r == rank ? level : -1;
+}
+
+static void ask_and_add(void *in, void *inout, int *n, MPI_Datatype *type) {
+  int bytes = 0;
+  MPI_Type_size(*type, &bytes);
+  for (int i = 0; i < *n; i++) {
+    ((int *)inout)[i] +=
+        ((int *)in)[i] + thread_level() - MPI_THREAD_MULTIPLE + bytes - 4;
+  }
+}
+
+/* By operations that call MPI, which any thread of a rank may be asked for. */
+static void operations(struct part *p) {
+  MPI_Op op;
+  MPI_Request request;
+  int *numbers = numbers_of(p->thread, 0), *sums = calloc(N, sizeof(*sums));
+  MPI_Op_create(ask_and_add, 1, &op);
+  MPI_Allreduce(numbers, sums, 5, MPI_INT, op, comms[p->thread]);
+  MPI_Iallreduce(numbers + 5, sums + 5, N - 5, MPI_INT, op, comms[p->thread],
+                 &request);
+  MPI_Wait(&request, MPI_STATUS_IGNORE);
+  add(p, sums, N);
+  MPI_Op_free(&op);
+  free(numbers);
+  free(sums);
+}
+
 static void *run(void *arg) {
   struct {
     struct part part;
@@ -209,6 +241,7 @@ int main(int argc, char **argv) {
     phase(ring, with_main, "ring");
     phase(pairs, with_main, "pairs");
     phase(collectives, with_main, "collectives");
+    phase(operations, with_main, "operations");
     phase(any, with_main, "any");
     phase(probes, with_main, "probes");
   }

@@ -4,6 +4,8 @@
 #include "mpi/datatype/types_kept.h"
 #include "mpi/object/envelope.h"
 #include "mpi/object/op.h"
+#include "mpi/object/type_attribute.h"
+#include "mpi/object/type_hold.h"
 #include "mpi/request/request.h"
 #include "mpi/transfer/coll_side_kept.h"
 #include "mpi_abi/carried.h"
@@ -17,7 +19,8 @@ struct persistent_coll {
   struct coll_side send, receive;
   struct coll_reduce fold;
   persistent_coll_start *start;
-  MPI_Datatype own_type; /* of fold: the program may free its own */
+  MPI_Datatype own_type; /* of fold: the program may free its own, */
+  bool holds;            /* which a user operation is told: that is held */
   struct request *round; /* of this start, or NULL */
 };
 
@@ -80,6 +83,10 @@ static void tell(const struct request *r, struct request_reason *why) {
 
 /* --- the end --- */
 
+static bool folds(const struct persistent_coll *p) {
+  return p->begin == begin_fold && !p->fold.idle;
+}
+
 static void release(struct request *r) {
   struct persistent_coll *p = (struct persistent_coll *)r;
   coll_side_release(&p->send);
@@ -87,7 +94,10 @@ static void release(struct request *r) {
   if (p->own_type != MPI_DATATYPE_NULL) {
     real.Type_free(&p->own_type);
   }
-  if (p->begin == begin_fold && !p->fold.idle) {
+  if (folds(p) && p->holds) {
+    type_attribute_release(p->fold.type);
+  }
+  if (folds(p)) {
     op_release(p->fold.op);
   }
   if (p->call.comm) {
@@ -101,17 +111,21 @@ static void release(struct request *r) {
 struct kept {
   uint64_t comm; /* id of its own one's team */
   struct persistent_coll like;
-  int32_t op; /* number of an operation that the program has made, or 0 */
+  int32_t op;   /* number of an operation that the program has made, or 0 */
+  int32_t type; /* and of the datatype that this is told */
 };
-
-static bool folds(const struct persistent_coll *p) {
-  return p->begin == begin_fold && !p->fold.idle;
-}
 
 static const struct carried *op_of(const struct persistent_coll *p) {
   return folds(p) ? carried_of_rank(p->request.vp->rank, HANDLE_OP,
                                     (uintptr_t)p->fold.op)
                   : NULL;
+}
+
+static const struct carried *type_of(const struct persistent_coll *p) {
+  return folds(p) && p->holds
+             ? carried_of_rank(p->request.vp->rank, HANDLE_TYPE,
+                               (uintptr_t)p->fold.type)
+             : NULL;
 }
 
 /* Who frees the operation cannot have it again. */
@@ -122,9 +136,10 @@ static bool saves(const struct request *r) {
 
 static void save(const struct request *r, struct checkpoint_writer *to) {
   const struct persistent_coll *const p = (const struct persistent_coll *)r;
-  const struct carried *const op = op_of(p);
+  const struct carried *const op = op_of(p), *const type = type_of(p);
   const struct kept k = {p->call.comm->team->id, *p,
-                         op ? op->handle.fortran : 0};
+                         op ? op->handle.fortran : 0,
+                         type ? type->handle.fortran : 0};
   checkpoint_write(to, &k, sizeof(k));
   coll_side_kept_save(&p->send, to);
   coll_side_kept_save(&p->receive, to);
@@ -148,7 +163,23 @@ static const struct request_class persistent_colls = {
     .load = load,
 };
 
-static void load_fold(struct persistent_coll *p, int op,
+static void load_type(struct persistent_coll *p, int number,
+                      struct checkpoint_reader *from) {
+  const struct carried *const c =
+      number ? (struct carried *)handle_f2c(HANDLE_TYPE, number) : NULL;
+  types_kept_read(&p->fold.type, from);
+  if (p->fold.type != MPI_DATATYPE_NULL && !envelope_is_given(p->fold.type)) {
+    real.Type_commit(&p->fold.type);
+    p->own_type = p->fold.type;
+  }
+  p->fold.type = c ? (MPI_Datatype)c->real : p->fold.type;
+  p->holds = c;
+  if (p->holds) {
+    type_hold(p->fold.type);
+  }
+}
+
+static void load_fold(struct persistent_coll *p, int op, int type,
                       struct checkpoint_reader *from) {
   const struct carried *const c =
       op ? (struct carried *)handle_f2c(HANDLE_OP, op) : NULL;
@@ -156,11 +187,7 @@ static void load_fold(struct persistent_coll *p, int op,
     checkpoint_read_strange(from, "a request that lacks its operation");
     return;
   }
-  types_kept_read(&p->fold.type, from);
-  if (p->fold.type != MPI_DATATYPE_NULL && !envelope_is_given(p->fold.type)) {
-    real.Type_commit(&p->fold.type);
-    p->own_type = p->fold.type;
-  }
+  load_type(p, type, from);
   p->fold.op = c ? (MPI_Op)c->real : p->fold.op;
   op_hold(p->fold.op);
 }
@@ -187,7 +214,7 @@ static struct request *load(const struct request_before *was,
   coll_side_kept_load(&p->send, from);
   coll_side_kept_load(&p->receive, from);
   if (folds(p)) {
-    load_fold(p, k.op, from);
+    load_fold(p, k.op, k.type, from);
   }
   return &p->request;
 }
@@ -228,8 +255,11 @@ int persistent_coll_move(const struct collective *c, int mark,
 }
 
 static void keep_type(struct persistent_coll *p) {
-  if (envelope_of(p->fold.type).types &&
-      real.Type_dup(p->fold.type, &p->own_type) == MPI_SUCCESS) {
+  p->holds = op_is_user(p->fold.op);
+  if (p->holds) {
+    type_hold(p->fold.type);
+  } else if (envelope_of(p->fold.type).types &&
+             real.Type_dup(p->fold.type, &p->own_type) == MPI_SUCCESS) {
     p->fold.type = p->own_type;
   }
 }

@@ -38,7 +38,9 @@ libpemscore_la_SOURCES += \
   src/mpi/object/topology.c \
   src/mpi/object/topology.h \
   src/mpi/object/type_attribute.c \
-  src/mpi/object/type_attribute.h
+  src/mpi/object/type_attribute.h \
+  src/mpi/object/type_hold.c \
+  src/mpi/object/type_hold.h
 
 UNIT_TESTS += \
   tests/unit/mpi/object/test_attribute \
@@ -47,5 +49,6 @@ UNIT_TESTS += \
   tests/unit/mpi/object/test_group \
   tests/unit/mpi/object/test_op \
   tests/unit/mpi/object/test_shortage \
-  tests/unit/mpi/object/test_type_attribute
+  tests/unit/mpi/object/test_type_attribute \
+  tests/unit/mpi/object/test_type_hold
 EXTRA_DIST += src/mpi/object/README.md

@@ -5,6 +5,7 @@
 #include "mpi/object/attribute_world.h"
 #include "mpi/object/comm.h"
 #include "mpi/object/type_attribute.h"
+#include "mpi/object/type_hold.h"
 #include "os/native.h"
 
 #include <string.h>
@@ -66,6 +67,7 @@ void ranks_destroy(void (*forget)(struct rank *rank)) {
     }
     comm_free(rank->self);
     type_attribute_end(rank);
+    type_hold_end(rank);
     attribute_end(rank);
     forget(rank);
     native_free(rank->files);

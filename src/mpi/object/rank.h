@@ -14,6 +14,7 @@ struct request;
 struct buffered;
 struct keyvals;
 struct type_attributes;
+struct type_held;
 struct files;
 
 struct rank {
@@ -46,6 +47,7 @@ struct rank {
   struct buffered *buffered;               /* MPI_Buffer_attach: p2p.c */
   struct keyvals *keyvals;                 /* that it has made: attribute.c */
   struct type_attributes *type_attributes; /* NULL: none was ever set */
+  struct type_held *types_held;            /* that calls need: type_hold.c */
   struct files *files;           /* file.c, or NULL: none was opened */
   bool told_booleans, told_info; /* fortran_told.c */
   atomic_int tools;              /* how often MPI_T is begun: tools.c */

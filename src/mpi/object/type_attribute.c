@@ -5,6 +5,7 @@
 #include "mpi/object/comm_error.h"
 #include "mpi/object/envelope.h"
 #include "mpi/object/rank.h"
+#include "mpi/object/type_hold.h"
 #include "mpi_abi/carried.h"
 #include "mpi_abi/functions.h"
 #include "mpi_below/real.h"
@@ -210,7 +211,7 @@ int pems_Type_dup(MPI_Datatype type, MPI_Datatype *made) {
   return failed(code, "MPI_Type_dup");
 }
 
-int pems_Type_free(MPI_Datatype *type) {
+static int free_type(MPI_Datatype *type) {
   const MPI_Datatype handle = type ? *type : MPI_DATATYPE_NULL;
   struct slot *s = find(handle);
   int code = MPI_SUCCESS;
@@ -229,7 +230,21 @@ int pems_Type_free(MPI_Datatype *type) {
   if (!code) {
     forget(handle);
   }
-  return failed(code, "MPI_Type_free");
+  return code;
+}
+
+void type_attribute_release(MPI_Datatype type) {
+  if (type_hold_release(type)) {
+    (void)free_type(&type); /* nobody has called: nobody is told */
+  }
+}
+
+int pems_Type_free(MPI_Datatype *type) {
+  if (type && type_hold_free_later(*type)) {
+    *type = MPI_DATATYPE_NULL;
+    return MPI_SUCCESS;
+  }
+  return failed(free_type(type), "MPI_Type_free");
 }
 
 /* --- in a checkpoint --- */

@@ -6,7 +6,14 @@
 
 #include "checkpoint/parcel.h"
 
+#include <mpi.h>
+
 struct rank;
+
+/* The calling rank's call does not need a datatype any more, which it has held
+   by type_hold: frees that with its attributes if the program has done so. */
+void type_attribute_release(MPI_Datatype type);
+
 /* At the rank's end: what is left on predefined types, and on those that the
    program has not freed. Nothing is called. */
 void type_attribute_end(struct rank *rank);

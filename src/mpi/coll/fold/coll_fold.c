@@ -5,13 +5,13 @@
 #include "mpi/coll/fold/coll_fold.h"
 
 #include "base/self.h"
-#include "context/residency/residency.h"
 #include "mpi/coll/call/coll.h"
 #include "mpi/coll/call/coll_memory.h"
 #include "mpi/transfer/transfer.h"
 #include "mpi_below/net.h"
 #include "os/bits.h"
 #include "vp/run_queue.h"
+#include "vp/upcall.h"
 
 #include <string.h>
 
@@ -144,37 +144,55 @@ bool coll_fold_is_short(const struct coll_fold_part *p) {
 
 /* --- chunks --- */
 
-/* The context that is borrowed may need the memory of the calling VP's own. */
-static void lend(struct vp *own) {
-  if (own) {
-    context_release(own->context);
-  }
+/* User functions are the program's code: for them the thread is a VP's, outside
+   MPI. */
+static void combine_as(const struct coll_fold_part *p, const char *in,
+                       char *inout, int n) {
+  const struct self before = self;
+  self.inside = 0;
+  op_combine(in, inout, n, p->fold.type, p->fold.op);
+  self = before;
 }
 
-static void take_back(struct vp *own) {
-  if (own) {
-    context_acquire(own->context);
+/* A user function is called with the operation and the datatype of the VP on
+   whose thread it runs. */
+struct combination {
+  struct upcall upcall;
+  const struct coll_fold_chunk *chunk;
+  const char *in;
+  char *inout;
+};
+
+/* The member here that is the VP, if it has an operation; or NULL. */
+static const struct coll_fold_part *part_of(const struct coll *coll,
+                                            const struct vp *vp) {
+  for (int i = 0; i < coll->team->n; i++) {
+    const struct coll_fold_part *p = coll_fold_part_of(coll, i);
+    if (p->vp == vp && !p->fold.idle) {
+      return p;
+    }
   }
+  return NULL;
 }
 
-/* inout[i] = in[i] op inout[i]. User functions are the program's code: for
-   them the thread is a VP's, outside MPI. */
+static bool is_for(const struct upcall *u, const struct vp *vp) {
+  return part_of(((const struct combination *)u)->chunk->coll, vp);
+}
+
+static void combine_for(struct upcall *u, struct vp *vp) {
+  const struct combination *const m = (const struct combination *)u;
+  combine_as(part_of(m->chunk->coll, vp), m->in, m->inout, m->chunk->n);
+}
+
+/* inout[i] = in[i] op inout[i]. */
 void coll_fold_combine(const struct coll_fold_chunk *c, const char *in,
                        char *inout) {
-  const struct coll_fold_part *p = c->model;
-  const struct self before = self;
-  if (c->borrowed) {
-    lend(before.vp);
-    context_borrow(p->vp->context);
-    self.vp = p->vp;
-    self.helper = true;
-  }
-  self.inside = 0;
-  op_combine(in, inout, c->n, p->fold.type, p->fold.op);
-  self = before;
-  if (c->borrowed) {
-    context_unpin(p->vp->context);
-    take_back(before.vp);
+  if (c->upcalls) {
+    struct combination m = {
+        {.is_for = is_for, .run = combine_for}, c, in, inout};
+    run_queue_upcall(&m.upcall);
+  } else {
+    combine_as(c->model, in, inout, c->n);
   }
 }
 

@@ -18,7 +18,8 @@ struct coll_fold_part {
   void *counts;                /* copy of fold.counts, or NULL */
   char *vector; /* short ones, if sigma has room: a copy of `in` with the
                    elements' layout; of scans also the result */
-  MPI_Datatype own_type; /* the program may free its own meanwhile */
+  MPI_Datatype own_type; /* the program may free its own meanwhile; of a user
+                            operation, which is told its handle, that is held */
   struct request *request;
 };
 
@@ -38,8 +39,8 @@ struct coll_fold_chunk {
   const struct layout *layout;
   int group; /* that gives */
   bool small;
-  bool borrowed; /* the operation is the program's, and this is not the model's
-                    VP's thread */
+  bool upcalls; /* the operation is the program's, and this is no member's
+                   thread */
   size_t first;
   int n;
   uint32_t number;              /* of the chunk */

@@ -13,6 +13,8 @@
 #include "mpi/coll/fold/coll_fold.h"
 #include "mpi/object/envelope.h"
 #include "mpi/object/op.h"
+#include "mpi/object/type_attribute.h"
+#include "mpi/object/type_hold.h"
 #include "mpi_below/real.h"
 #include "os/bits.h"
 #include "os/native.h"
@@ -136,8 +138,8 @@ static void fold_group(struct coll *coll, const struct coll_fold_part *model,
                                 .layout = model->layout,
                                 .group = group,
                                 .small = coll_fold_is_short(model),
-                                .borrowed = self.vp != model->vp &&
-                                            op_is_user(model->fold.op)};
+                                .upcalls = self.vp != model->vp &&
+                                           op_is_user(model->fold.op)};
   const size_t count = model->fold.count;
   const size_t step =
       all.small ? short_step(coll, model) : step_of(coll, all.layout, count);
@@ -156,7 +158,7 @@ static void fold_group(struct coll *coll, const struct coll_fold_part *model,
 }
 
 /* A member here that knows the arguments, or NULL: the one that calls if it
-   does, for its context is in memory, and so is what its operation needs. */
+   does, for it can call its operation itself. */
 static const struct coll_fold_part *model_of(const struct coll *coll) {
   const struct coll_fold_part *model = NULL;
   for (int i = 0; i < coll->team->n; i++) {
@@ -232,8 +234,10 @@ static void run_network(void *arg) {
 
 /* Members may go on, and free their datatype, before the last one combines. */
 static void keep_type(struct coll_fold_part *p) {
-  if (envelope_of(p->fold.type).types &&
-      real.Type_dup(p->fold.type, &p->own_type) == MPI_SUCCESS) {
+  if (op_is_user(p->fold.op)) {
+    type_hold(p->fold.type);
+  } else if (envelope_of(p->fold.type).types &&
+             real.Type_dup(p->fold.type, &p->own_type) == MPI_SUCCESS) {
     p->fold.type = p->own_type;
   }
 }
@@ -326,10 +330,16 @@ struct coll_reduce_request {
   bool small;
 };
 
+/* May another thread than a member's combine? */
+static bool is_delegated(const struct coll *coll) {
+  return coll_networked(coll->team) || coll_fold_has_groups(coll->team);
+}
+
 /* Others than those that get the result need not wait for it (EM-REDUCE), if
-   what they give was copied. */
+   what they give was copied; but somebody must call a user operation. */
 static bool waits(const struct coll *coll, const struct coll_fold_part *p) {
-  return !p->fold.idle && (coll_fold_wants_result(coll, p) || !p->vector);
+  return !p->fold.idle && (coll_fold_wants_result(coll, p) || !p->vector ||
+                           (op_is_user(p->fold.op) && is_delegated(coll)));
 }
 
 /* What processes hold of the call at a time while they combine it: the same in
@@ -358,15 +368,16 @@ static bool may_cross(const struct coll *coll, const struct coll_fold_part *p,
     copied = q->fold.idle || q->vector;
   }
   return copied && coll->blocking && model == p && coll_fold_is_short(p) &&
-         !op_is_user(p->fold.op) && waits(coll, p);
+         waits(coll, p);
 }
 
 /* The last member to arrive, with part p. Unlocks meanwhile. It must not wait
-   for another one's memory with a slot in its hand. */
+   for another one that calls its operation with a slot in its hand. */
 static void lead_locked(struct coll *coll, const struct coll_fold_part *p) {
   const struct coll_fold_part *model = model_of(coll);
-  const bool lent = model && model->vp != self.vp && op_is_user(model->fold.op);
-  if (!coll_networked(coll->team) && !lent) {
+  const bool upcalls =
+      model && model->vp != self.vp && op_is_user(model->fold.op);
+  if (!coll_networked(coll->team) && !upcalls) {
     run_queue_unlock();
     run(coll);
     run_queue_lock();
@@ -415,12 +426,18 @@ static struct coll *begin(const struct coll_call *call,
 }
 
 static void end(struct coll *coll, struct coll_fold_part *p, bool small) {
+  const MPI_Datatype held = !p->fold.idle && op_is_user(p->fold.op)
+                                ? p->fold.type
+                                : MPI_DATATYPE_NULL;
   if (small && coll_fold_wants_result(coll, p)) {
     take_small(coll, p);
   }
   run_queue_lock();
   coll_leave_locked(coll, p->vp);
   run_queue_unlock();
+  if (held != MPI_DATATYPE_NULL) {
+    type_attribute_release(held);
+  }
 }
 
 int coll_reduce(struct comm *comm, const char *name, int root,
