@@ -226,7 +226,6 @@ struct context {
   _Atomic int state;    /* enum context_state */
   struct policy_use use;
   int pins;      /* users of its present state */
-  int borrowers; /* threads that wait until it is in memory */
   bool urgent;   /* a thread waits for it */
   bool idle;     /* its VP waits, and it is charged what it has touched: not
                     what it may touch when that runs */

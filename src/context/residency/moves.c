@@ -76,8 +76,7 @@ static void look_locked(struct context *c) {
 
 /* Could c come in now? */
 static bool may_come_locked(const struct context *c) {
-  return (c->use.wanted || c->borrowers) &&
-         (c->idle || (c->state == CONTEXT_OUT && !c->pins));
+  return c->use.wanted && (c->idle || (c->state == CONTEXT_OUT && !c->pins));
 }
 
 /* Contexts of few pages come many at a time: so many bytes of contexts may wait
@@ -132,7 +131,7 @@ static struct context *find_next_locked(struct ahead *a) {
   awaited_count_locked();
   for (int i = 0; i < contexts.n; i++) {
     struct context *c = &contexts.item[i];
-    if (!c->use.wanted && !c->borrowers) {
+    if (!c->use.wanted) {
       continue;
     }
     look_locked(c);

@@ -283,19 +283,6 @@ void context_pin_to_write(struct context *c, uint64_t bytes) {
   (void)pin_to_write(c, bytes, true);
 }
 
-void context_borrow(struct context *c) {
-  ledger_lock();
-  c->borrowers++;
-  while (!ledger_ready_locked(c)) {
-    ledger_tell_movers_locked();
-    ledger_wait_locked();
-  }
-  c->borrowers--;
-  c->pins++;
-  ledger_note_locked(c);
-  ledger_unlock();
-}
-
 void context_unpin(struct context *c) {
   ledger_lock();
   c->pins--;
@@ -304,7 +291,7 @@ void context_unpin(struct context *c) {
     pthread_cond_broadcast(&ledger.changed);
     /* Only if it was the pin that kept it from being moved: most messages go
        between a VP that runs and one that waits for others. */
-    if (c->state == CONTEXT_IN ? !c->held : c->use.wanted || c->borrowers) {
+    if (c->state == CONTEXT_IN ? !c->held : c->use.wanted) {
       ledger_tell_movers_locked();
     }
   }

@@ -62,9 +62,6 @@ void context_pin_to_write(struct context *c, uint64_t bytes);
 /* The same for who has: waits for I/O only, and false if that is not enough. */
 bool context_try_pin_to_write(struct context *c, uint64_t bytes);
 void context_unpin(struct context *c);
-/* Brings c into memory, whoever runs, and pins it there. Waits for nothing but
-   I/O and room. */
-void context_borrow(struct context *c);
 
 /* Makes room for bytes of c that will be touched before they are claimed, by
    evicting others, or c itself for a while. Its VP's thread or one of the

@@ -227,7 +227,7 @@ static bool room_now_locked(struct context *c, uint64_t bytes,
       *under_way = ledger.going;
       return false;
     }
-    /* On disk, a message needs no room. Who waits to borrow c waits on. */
+    /* On disk, a message needs no room. */
     victim_evict_locked(c);
   }
   return true;

@@ -34,12 +34,11 @@ static struct {
 } victims;
 
 bool victim_possible_locked(const struct context *c) {
-  return c->state == CONTEXT_IN && !c->held && !c->pins && !c->borrowers &&
-         c->charge;
+  return c->state == CONTEXT_IN && !c->held && !c->pins && c->charge;
 }
 
 bool victim_urgent(const struct context *c) {
-  return c->urgent || c->borrowers;
+  return c->urgent;
 }
 
 /* One that a thread waits for comes before those that wait for a slot. */

@@ -118,36 +118,6 @@ START_TEST(who_cannot_leave_is_waited_for) {
 }
 END_TEST
 
-static void *borrow(void *arg) {
-  (void)arg;
-  context_borrow(context_get(0));
-  context_unpin(context_get(0));
-  return NULL;
-}
-
-/* Who waits to borrow it has to wait for this one, too. */
-START_TEST(who_is_to_be_borrowed_leaves_for_a_message) {
-  pthread_t thread;
-  create("unix", 2, 32 * MIB, 34 * MIB);
-  char *const p = use(0);
-  (void)use(1);
-  context_acquire(context_get(1));
-  ck_assert_int_eq(pthread_create(&thread, NULL, borrow, NULL), 0);
-  bool waits = false;
-  while (!waits) {
-    ledger_lock();
-    waits = context_get(0)->borrowers;
-    ledger_unlock();
-  }
-  ck_assert(context_try_pin_to_write(context_get(0), 11 * MIB));
-  ck_assert_int_eq(context_get(0)->state, CONTEXT_OUT);
-  context_unpin(context_get(0));
-  context_release(context_get(1));
-  ck_assert_int_eq(pthread_join(thread, NULL), 0);
-  deliver(p, MIB);
-}
-END_TEST
-
 /* What a delivery has under way itself does not stand in its way. */
 START_TEST(a_delivery_waits_for_its_own_first) {
   struct delivery d;
@@ -215,7 +185,6 @@ int main(void) {
   tcase_add_test(t, what_is_delivered_counts);
   tcase_add_test(t, what_does_not_fit_goes_to_disk);
   tcase_add_test(t, who_cannot_leave_is_waited_for);
-  tcase_add_test(t, who_is_to_be_borrowed_leaves_for_a_message);
   tcase_add_test(t, a_delivery_waits_for_its_own_first);
   tcase_add_test(t, what_is_asked_for_at_once_is_there_or_comes_later);
   suite_add_tcase(s, t);
