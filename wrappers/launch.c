@@ -228,7 +228,7 @@ static void say_not_started(const struct launch *l) {
 /* It may be right for it to fail before it has started a program. */
 static void say_starter(const struct launch *l) {
   msg_warn("%s: exit status %d: it has started no program that pemscc built: "
-           "see what it does",
+           "see what it does, and build MPI programs of mpicc with pemscc",
            l->job->starter, WEXITSTATUS(l->status));
 }
 

@@ -400,13 +400,22 @@ uint64_t machine_rss(void) {
   return pages * (uint64_t)sysconf(_SC_PAGESIZE);
 }
 
-/* getrusage's ru_maxrss would be that of the process that called exec. */
-uint64_t machine_peak_rss(void) {
+/* A number of KiB of the kernel's about this process; 0: it does not tell. */
+static uint64_t status_bytes(const char *key) {
   char text[8192];
   uint64_t kib;
   if (read_text("/proc/self/status", text, sizeof(text)) ||
-      find_number(text, "VmHWM", &kib)) {
+      find_number(text, key, &kib)) {
     return 0;
   }
   return kib * 1024;
+}
+
+/* getrusage's ru_maxrss would be that of the process that called exec. */
+uint64_t machine_peak_rss(void) {
+  return status_bytes("VmHWM");
+}
+
+uint64_t machine_file_rss(void) {
+  return status_bytes("RssFile");
 }

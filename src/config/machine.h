@@ -28,5 +28,7 @@ uint64_t machine_disk_free(const char *dir);
 /* Resident set of this process now, and its peak, in bytes. */
 uint64_t machine_rss(void);
 uint64_t machine_peak_rss(void);
+/* What of it now are pages of files: programs, libraries, mapped input. */
+uint64_t machine_file_rss(void);
 
 #endif

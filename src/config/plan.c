@@ -105,8 +105,8 @@ static int choose_counts(struct plan *p, const struct options *o,
   if (p->v < p->nprocs) {
     return failure(
         error, EINVAL,
-        "fewer virtual processors than processes: --pems-v=%d with %d "
-        "processes: give --pems-v=%d or more, or start fewer processes",
+        "fewer ranks than processes: %d with %d processes: give %d ranks or "
+        "more (pemsrun -n, --pems-v), or fewer processes (--pems-procs)",
         p->v, p->nprocs, p->nprocs);
   }
   p->v_local = site->most ? site->most : (p->v - 1) / p->nprocs + 1;

@@ -62,6 +62,7 @@ static void re_raise(int signal_number) {
 }
 
 bool (*fatal_on_term)(void);
+void (*fatal_on_interrupt)(int number);
 
 static int pending_signal;
 
@@ -191,6 +192,10 @@ static void die(const struct vp *vp, int number, const siginfo_t *info,
   /* It may have come in the midst of anything. */
   stop_after(LAST_RESORT_SECONDS);
   msg_set_end(end_by_signal);
+  void (*const tell)(int) = fatal_on_interrupt;
+  if (interrupts && tell) {
+    tell(number);
+  }
   if (ended) {
     msg_end(128 + number);
   }

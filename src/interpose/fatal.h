@@ -18,5 +18,8 @@ void fatal_stack_free(void *stack);
 /* If not NULL: what SIGTERM, which no rank handles, does instead of ending the
    job, unless it returns false. Called by handlers of signals. */
 extern bool (*fatal_on_term)(void);
+/* If not NULL: told of SIGINT or SIGTERM, which ends the job, before that is
+   said. Called by handlers of signals. */
+extern void (*fatal_on_interrupt)(int number);
 
 #endif

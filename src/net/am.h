@@ -19,6 +19,7 @@ enum am_kind {
   AM_STATE, /* is everybody waiting: mpi/verify/deadlock.c */
   AM_SAVE,  /* when to stop for a checkpoint: mpi/job/checkpoint_ask.c */
   AM_CALLS, /* collective ones, then: mpi/job/checkpoint_calls.c */
+  AM_STILL, /* does nothing move: mpi/verify/standstill.c */
   AM_CHECK, /* what ranks leave: mpi/verify/check_leaks.c */
   AM_KINDS,
 };

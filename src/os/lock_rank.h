@@ -24,6 +24,7 @@
   X(SPACE)                                                                     \
   X(RUN_QUEUE)                                                                 \
   X(DEADLOCK)                                                                  \
+  X(STANDSTILL)                                                                \
   X(MAILBOXES)                                                                 \
   X(JOBS)                                                                      \
   X(OUTBOX)                                                                    \

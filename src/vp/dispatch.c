@@ -397,7 +397,7 @@ static void begin_dormant_locked(struct vp *vp) {
 
 static void begin_locked(struct vp *vp) {
   vp->go = (struct run_queue_go){0};
-  vp->waits = vp->steps = 0;
+  vp->waits = vp->steps = vp->awaited = 0;
   vp->queued = vp->guessed = false;
   vp->among = NULL;
   if (vp->dormant) {

@@ -235,6 +235,7 @@ void run_queue_wait_locked(struct vp *vp, struct run_queue_waiting *w,
   } else if (!stays_awake_locked(vp)) {
     park_locked(vp, what, false);
   }
+  vp->awaited++;
   run_queue_waiter_remove_locked(w, &me);
   upcall_run_locked(vp);
 }

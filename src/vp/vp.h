@@ -60,6 +60,7 @@ struct vp {
   void *site;              /* and where its program called that */
   uint64_t waits;          /* how often it has waited, */
   uint64_t steps;          /* not counting looks in vain: its superstep */
+  uint64_t awaited;        /* and been woken, looks in vain aside */
   uint64_t waited_call;    /* self.calls when it waited last, */
   bool asked;              /* asking in vain */
   uint64_t went_on;        /* CPU time of its thread then, or 0: all fits */

@@ -84,4 +84,71 @@ if [ -n "$(find "$disk" -mindepth 1)" ]; then
 fi
 end
 
+# What ranks do is told.
+
+build tests/fault/standing.c -g
+title_of() {
+  grep -c "^pems: $1" "$err"
+}
+
+for procs in 1 2; do
+  begin "SIGTERM to a job of $procs processes that polls, with counters"
+  start -n 4 --pems-procs=$procs --pems-k=1 --pems-stats "$program" poll 1
+  await running
+  sleep 1
+  kill -TERM "$job"
+  finish
+  expect_failure
+  [ "$(grep -c '^RESULT pems v=4 .* ended_by=SIGTERM$' "$err")" -eq $procs ] ||
+    fault "no counters of $procs processes"
+  [ "$(title_of 'SIGTERM: what the ranks.* were doing:')" -eq $procs ] ||
+    fault "not what the ranks of $procs processes did"
+  expect_text 'rank 0 waits in MPI_Recv' 'rank 1 (polls in MPI_Iprobe|computes)' \
+    'ranks 2-3 poll in MPI_Test|ranks? [23] (polls in MPI_Test|computes)'
+  expect_clean
+  end
+done
+
+begin "without --pems-stats nothing is told"
+start -n 2 --pems-procs=1 "$program" poll 1
+await running
+kill -INT "$job"
+finish
+expect_failure
+expect_few_lines
+end
+
+# A minute is shortened.
+PEMS_TEST_STANDSTILL=2000
+export PEMS_TEST_STANDSTILL
+site=$(grep -n 'MPI_Test(&r, &flag' "$here/tests/fault/standing.c" |
+  head -1 | cut -d: -f1)
+for procs in 1 2; do
+  begin "a job of $procs processes in which nothing moves"
+  start -n 4 --pems-procs=$procs --pems-k=1 "$program" poll 1
+  until_seconds "$limit" grep -q 'poll in MPI_Test' "$err" ||
+    fault "it was not told"
+  sleep 3
+  kill -TERM "$job"
+  finish
+  expect_failure
+  [ "$(title_of 'standstill: for 2 s no rank has computed')" -eq 1 ] ||
+    fault "not told once"
+  expect_text "rank 0 waits in MPI_Recv at standing.c:" \
+    "rank 1 polls in MPI_Iprobe at standing.c:" \
+    "ranks 2-3 poll in MPI_Test at standing.c:$site"
+  expect_clean
+  end
+done
+
+for how in computes sleep steps naps sends; do
+  begin "a rank that others poll for: $how"
+  run -n 3 --pems-procs=1 --pems-k=2 "$program" $how 1 5
+  expect_status 0
+  expect_silence
+  expect_clean
+  end
+done
+unset PEMS_TEST_STANDSTILL
+
 conclude

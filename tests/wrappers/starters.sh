@@ -34,7 +34,7 @@ both() {
 }
 
 last='^rank 2 of 3 calls 1 argc 2 last x$'
-none='^pems: .*it has started no program that pemscc built'
+none='^pems: .*it has started no program that pemscc built: see what it does, and build MPI programs of mpicc with pemscc$'
 both "a script that becomes the program" 0 "$last" '' -- ./exec.sh x
 both "a script with a child" 0 "$last" '' -- ./child.sh x
 both "its exit status" 7 'rank 2 of 3' '^pems: rank 2: ended with status 7' -- \

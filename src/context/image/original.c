@@ -99,8 +99,10 @@ static bool share_by_name(struct original *o) {
   if (!library_is_shared(o->map, originals.program->shared)) {
     return false;
   }
-  share(o,
-        library_is_process_wide(o->map) ? "its state is the process's" : NULL);
+  share(o, library_is_process_wide(o->map)
+               ? "its state is the process's, as for "
+                 "threads: nothing to do"
+               : NULL);
   return true;
 }
 

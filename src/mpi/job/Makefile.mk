@@ -41,6 +41,8 @@ libpems_la_SOURCES += \
   src/mpi/job/checkpoint_rank.h \
   src/mpi/job/checkpoint_sizes.c \
   src/mpi/job/checkpoint_sizes.h \
+  src/mpi/job/interrupted.c \
+  src/mpi/job/interrupted.h \
   src/mpi/job/job_load.c \
   src/mpi/job/job_load.h \
   src/mpi/job/main.c \

@@ -31,6 +31,7 @@
 #include "mpi/comm/universe.h"
 #include "mpi/io/file_owner.h"
 #include "mpi/job/checkpoint.h"
+#include "mpi/job/interrupted.h"
 #include "mpi/job/job.h"
 #include "mpi/job/job_deal.h"
 #include "mpi/job/job_load.h"
@@ -49,6 +50,7 @@
 #include "mpi/rma/win.h"
 #include "mpi/verify/check_leaks.h"
 #include "mpi/verify/deadlock.h"
+#include "mpi/verify/standstill.h"
 #include "mpi_abi/refuse.h"
 #include "mpi_below/goodbye.h"
 #include "mpi_below/keeper.h"
@@ -296,6 +298,7 @@ static void start_messages(const char *dir) {
   universe_start(spawn_child_hear);
   win_start_remote();
   deadlock_prepare();
+  standstill_prepare();
   check_leaks_prepare();
   oversize_start(dir);
   paged_start(dir, memory_plan_bytes(&vps.plan.memory, MEMORY_RECORDS));
@@ -344,8 +347,14 @@ __attribute__((visibility("default"))) int pems_main(int argc, char **argv,
   progress_start(job.options.progress && net_rank() == 0);
   mapped_watch(job.disks);
   deadlock_watch();
+  standstill_watch();
   stats_start();
+  if (job.options.stats) {
+    interrupted_start(job_site_driver_used(&job), start);
+  }
   int status = vps_run(dir, &steps);
+  interrupted_stop();
+  standstill_watch_end();
   deadlock_watch_end();
   checkpoint_end();
   check_leaks_send();

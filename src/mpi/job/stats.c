@@ -2,15 +2,17 @@
 
 #include "base/counters.h"
 #include "base/message.h"
+#include "base/text.h"
 #include "config/machine.h"
 #include "config/memory_used.h"
 #include "context/residency/residency.h"
 #include "mpi_below/net.h"
 #include "vp/vp.h"
 
-#include <stdio.h>
+#include <stdbool.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <unistd.h>
 
 static const char *const names[] = {
 #define COUNTER_NAME(name, unit, help) #name,
@@ -19,12 +21,15 @@ static const char *const names[] = {
 };
 enum { COUNTERS_N = sizeof(names) / sizeof(names[0]) };
 
+enum { LINE = 8192 }; /* bytes */
+
 struct stats {
   uint64_t sum[COUNTERS_N], most[COUNTERS_N];
   uint64_t memory[MEMORY_USES]; /* the most that a process had */
   uint64_t cpu, cpu_start;      /* ns; until ranks ran */
   uint64_t peak;                /* bytes of the largest process */
   uint64_t ran; /* VPs that ran, at most, when memory had no room for another */
+  uint64_t file; /* of files, now: the peak has such, too */
 };
 
 static uint64_t nanoseconds_of(struct timeval t) {
@@ -58,6 +63,7 @@ static void collect_own(struct stats *s) {
   s->cpu_start = cpu_of_start;
   s->peak = machine_peak_rss();
   s->ran = (uint64_t)contexts_ran_when_starved();
+  s->file = machine_file_rss();
 }
 
 static void collect_all(struct stats *s) {
@@ -69,26 +75,27 @@ static void collect_all(struct stats *s) {
   net_sum(&s->cpu_start, 1);
   net_max(&s->peak, 1);
   net_max(&s->ran, 1);
+  net_max(&s->file, 1);
 }
 
-static void print_counters(const struct stats *s) {
+static void add_counters(struct text *t, const struct stats *s, bool most) {
   for (int i = 0; i < COUNTERS_N; i++) {
-    fprintf(stderr, " %s=%llu", names[i], (unsigned long long)s->sum[i]);
+    text_add(t, " %s=%llu", names[i], (unsigned long long)s->sum[i]);
   }
-  for (int i = 0; i < COUNTERS_N && net_size() > 1; i++) {
-    fprintf(stderr, " max_%s=%llu", names[i], (unsigned long long)s->most[i]);
+  for (int i = 0; i < COUNTERS_N && most; i++) {
+    text_add(t, " max_%s=%llu", names[i], (unsigned long long)s->most[i]);
   }
 }
 
 /* Of the shares that are counted. */
-static void print_memory(const struct stats *s) {
+static void add_memory(struct text *t, const struct stats *s) {
   for (int use = 0; use < MEMORY_USES; use++) {
     if (s->memory[use]) {
       const struct memory_share share =
           memory_plan_share(&vps.plan.memory, (enum memory_use)use);
-      fprintf(stderr, " most_%s=%llu share_%s=%llu", share.name,
-              (unsigned long long)s->memory[use], share.name,
-              (unsigned long long)share.bytes);
+      text_add(t, " most_%s=%llu share_%s=%llu", share.name,
+               (unsigned long long)s->memory[use], share.name,
+               (unsigned long long)share.bytes);
     }
   }
 }
@@ -103,8 +110,36 @@ static void print_lowered(const struct stats *s, int k) {
   }
 }
 
-void stats_print(const char *io, uint64_t nanoseconds) {
+static void add_plan(struct text *t, const char *io) {
   const struct plan *const plan = &vps.plan;
+  text_add(t,
+           "RESULT pems v=%d P=%d k=%d mu=%llu memory=%llu resident=%llu io=%s",
+           plan->v, plan->nprocs, plan->k, (unsigned long long)plan->mu,
+           (unsigned long long)plan->memory.memory,
+           (unsigned long long)plan->resident, io);
+}
+
+static void add_times(struct text *t, const struct stats *s,
+                      uint64_t nanoseconds) {
+  text_add(
+      t,
+      " seconds=%.3f cpu_seconds=%.3f start_cpu_seconds=%.3f peak_rss=%llu "
+      "file_rss=%llu",
+      (double)nanoseconds * 1e-9, (double)s->cpu * 1e-9,
+      (double)s->cpu_start * 1e-9, (unsigned long long)s->peak,
+      (unsigned long long)s->file);
+}
+
+/* One write, so that lines of several processes do not mix. */
+static void print(struct text *t) {
+  text_add(t, "\n");
+  const ssize_t written = write(STDERR_FILENO, t->buffer, t->used);
+  (void)written; /* nobody looks */
+}
+
+void stats_print(const char *io, uint64_t nanoseconds) {
+  char line[LINE];
+  struct text t = text_in(line, sizeof(line));
   struct stats s;
   collect_all(&s);
   if (net_rank() != 0) {
@@ -114,17 +149,26 @@ void stats_print(const char *io, uint64_t nanoseconds) {
     msg_notice("jobs that were killed: removed what %d of them had left",
                net_swept());
   }
-  print_lowered(&s, plan->k);
-  fprintf(stderr,
-          "RESULT pems v=%d P=%d k=%d mu=%llu memory=%llu resident=%llu io=%s",
-          plan->v, plan->nprocs, plan->k, (unsigned long long)plan->mu,
-          (unsigned long long)plan->memory.memory,
-          (unsigned long long)plan->resident, io);
-  print_counters(&s);
-  print_memory(&s);
-  fprintf(
-      stderr,
-      " seconds=%.3f cpu_seconds=%.3f start_cpu_seconds=%.3f peak_rss=%llu\n",
-      (double)nanoseconds * 1e-9, (double)s.cpu * 1e-9,
-      (double)s.cpu_start * 1e-9, (unsigned long long)s.peak);
+  print_lowered(&s, vps.plan.k);
+  add_plan(&t, io);
+  add_counters(&t, &s, net_size() > 1);
+  add_memory(&t, &s);
+  add_times(&t, &s, nanoseconds);
+  print(&t);
+}
+
+void stats_print_own(const char *io, uint64_t nanoseconds, const char *signal) {
+  char line[LINE];
+  struct text t = text_in(line, sizeof(line));
+  struct stats s;
+  collect_own(&s);
+  add_plan(&t, io);
+  if (net_size() > 1) {
+    text_add(&t, " process=%d", net_rank());
+  }
+  add_counters(&t, &s, false);
+  add_memory(&t, &s);
+  add_times(&t, &s, nanoseconds);
+  text_add(&t, " ended_by=SIG%s", signal);
+  print(&t);
 }

@@ -12,5 +12,8 @@ void stats_start(void);
    and, of several, the most of one. `io`: the driver used. Called by all
    processes, before the real MPI ends. */
 void stats_print(const char *io, uint64_t nanoseconds);
+/* A job that signal SIG`signal` ends: a line of this process alone, "process=1
+   ... ended_by=SIGTERM". From any thread. */
+void stats_print_own(const char *io, uint64_t nanoseconds, const char *signal);
 
 #endif

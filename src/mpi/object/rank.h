@@ -17,6 +17,17 @@ struct type_attributes;
 struct type_held;
 struct files;
 
+/* What a rank has looked for in vain: under the scheduler's lock. */
+struct rank_looks {
+  const char *in;   /* the call, as of MPI, */
+  void *site;       /* and where its program made it */
+  bool on;          /* it lets others run because of that */
+  uint64_t n;       /* how often it did, */
+  uint64_t found;   /* and had found something since the last time; */
+  uint64_t away;    /* ns between those times: it did something else, */
+  uint64_t over_at; /* from this time on, or 0 */
+};
+
 struct rank {
   struct vp *vp;
   struct comm *world, *self;
@@ -38,6 +49,7 @@ struct rank {
   int polls, asked; /* calls in a row that asked in vain, and for how many
                        requests or messages: its own */
   bool found;       /* another call has not, since it was paused: its own */
+  struct rank_looks looks;
   struct request *spare; /* memory for requests, by `next`: its own */
   int spares;
 

@@ -6,6 +6,7 @@
 #include "mpi/object/comm_error.h"
 #include "mpi_abi/functions.h"
 #include "mpi_below/real.h"
+#include "os/clock.h"
 #include "os/native.h"
 
 #include <string.h>
@@ -316,6 +317,21 @@ struct request *request_past(struct comm *comm, const char *function) {
 
 /* --- polling --- */
 
+static void begin_look_locked(struct rank *rank) {
+  struct rank_looks *const l = &rank->looks;
+  l->in = self.function;
+  l->site = self.site;
+  l->on = true;
+  l->n++;
+  l->found += rank->found || rank->noticed;
+  l->away += l->over_at ? clock_ns() - l->over_at : 0;
+}
+
+static void end_look_locked(struct rank *rank) {
+  rank->looks.on = false;
+  rank->looks.over_at = clock_ns();
+}
+
 void request_polled(struct vp *vp, int asked, int among) {
   struct rank *rank = vp->mpi;
   requests_remove_gone(rank);
@@ -326,6 +342,7 @@ void request_polled(struct vp *vp, int asked, int among) {
   const int all = rank->asked;
   rank->asked = 0;
   run_queue_lock();
+  begin_look_locked(rank);
   if (!rank->noticed) {
     run_queue_pause_locked(vp, "a poll", all, rank->found);
     rank->found = false;
@@ -334,6 +351,7 @@ void request_polled(struct vp *vp, int asked, int among) {
     rank->polls = -MORE_POLLS;
   }
   rank->noticed = false;
+  end_look_locked(rank);
   run_queue_unlock();
 }
 

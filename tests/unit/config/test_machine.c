@@ -326,12 +326,34 @@ START_TEST(rss_and_peak_follow_memory) {
 }
 END_TEST
 
+START_TEST(pages_of_files_are_told_apart) {
+  const size_t n = 16 * MIB;
+  FILE *const f = tmpfile();
+  ck_assert_ptr_nonnull(f);
+  ck_assert_int_eq(ftruncate(fileno(f), (off_t)n), 0);
+  const uint64_t before = machine_file_rss();
+  char *const p =
+      mmap(NULL, n, PROT_READ | PROT_WRITE, MAP_PRIVATE, fileno(f), 0);
+  ck_assert_ptr_ne(p, MAP_FAILED);
+  volatile char sum = 0;
+  for (size_t i = 0; i < n; i += 4096) {
+    sum += p[i];
+  }
+  ck_assert_uint_ge(machine_file_rss(), before + n / 2);
+  memset(p, 1, n); /* now they are the process's own */
+  ck_assert_uint_lt(machine_file_rss(), before + n / 2);
+  munmap(p, n);
+  fclose(f);
+}
+END_TEST
+
 int main(void) {
   Suite *const s = suite_create("machine");
   TCase *const t = tcase_create("machine");
   tcase_set_timeout(t, 30);
   tcase_add_checked_fixture(t, make_root, remove_root);
   tcase_add_test(t, memory_is_read);
+  tcase_add_test(t, pages_of_files_are_told_apart);
   tcase_add_test(t, old_kernels_tell_only_free_memory);
   tcase_add_test(t, without_meminfo_values_are_safe);
   tcase_add_test(t, v1_limit_less_page_cache);

@@ -350,9 +350,9 @@ START_TEST(fewer_vps_than_processes) {
   site.nprocs = 8;
   ck_assert_int_eq(make(), EINVAL);
   ck_assert_str_eq(error.text,
-                   "fewer virtual processors than processes: --pems-v=5 "
-                   "with 8 processes: give --pems-v=8 or more, or start "
-                   "fewer processes");
+                   "fewer ranks than processes: 5 with 8 processes: give 8 "
+                   "ranks or more (pemsrun -n, --pems-v), or fewer processes "
+                   "(--pems-procs)");
 }
 END_TEST
 
