@@ -96,7 +96,11 @@ for procs in 1 2; do
   start -n 4 --pems-procs=$procs --pems-k=1 --pems-stats "$program" poll 1
   await running
   sleep 1
-  kill -TERM "$job"
+  if [ $procs -eq 1 ]; then
+    kill -TERM "$job"
+  else # mpirun passes nothing on once it ends the job itself
+    kill -TERM "$(running "$program" | tail -n 1)"
+  fi
   finish
   expect_failure
   [ "$(grep -c '^RESULT pems v=4 .* ended_by=SIGTERM$' "$err")" -eq $procs ] ||
