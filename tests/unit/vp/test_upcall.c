@@ -100,7 +100,7 @@ static void wait_for_event(struct vp *me) {
 }
 
 static void poll(struct vp *me) {
-  run_queue_pause_locked(me, "a poll", false);
+  run_queue_pause_locked(me, "a poll", 1, false);
 }
 
 static void one_after_another(void) {
