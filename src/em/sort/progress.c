@@ -22,10 +22,10 @@ int progress_add(struct sort *s, uint64_t n, struct pems_error *error) {
   if (s->o.progress) {
     tell(s, n);
   }
-  return progress_stop(s, error);
+  return progress_check_stop(s, error);
 }
 
-int progress_stop(const struct sort *s, struct pems_error *error) {
+int progress_check_stop(const struct sort *s, struct pems_error *error) {
   if (!s->o.stop || !*s->o.stop) {
     return 0;
   }

@@ -306,7 +306,7 @@ int pems_sort_file(const char *from, const char *to,
   }
   native_free(j.request);
   if (!failed) {
-    failed = progress_stop(&j.s, error);
+    failed = progress_check_stop(&j.s, error);
   }
   if (!failed) {
     failed = disk_file_commit(j.to, j.records * o.record.size, error);
