@@ -27,14 +27,15 @@
 enum { EXPLAIN_MS = 300, LEFT_MS = 3000, TIME_UP_MS = 60000 };
 
 struct monitor_process {
-  int fd;                     /* or -1 */
-  char line[JOB_STATUS_LINE]; /* its first one, later its answers */
-  int used;                   /* bytes of the line that have come */
-  bool answers;               /* what comes is an answer */
-  bool asked;                 /* one is awaited */
-  bool known;                 /* its line was right */
-  bool ends;                  /* it has said that it does */
-  bool takes_down;            /* and the job with it */
+  int fd;                        /* or -1 */
+  char line[LIFELINE_TEXT_SIZE]; /* its first one, later answers and texts */
+  int used;                      /* bytes of the line that have come */
+  bool answers;                  /* what comes is an answer */
+  bool prints;                   /* what comes is to be printed */
+  bool asked;                    /* one is awaited */
+  bool known;                    /* its line was right */
+  bool ends;                     /* it has said that it does */
+  bool takes_down;               /* and the job with it */
   bool lost;
   bool status_follows; /* the next byte is its status */
   struct lifeline_hello hello;
@@ -402,6 +403,17 @@ static void take_answer(struct monitor *m, struct monitor_process *p, char c) {
   }
 }
 
+/* One write, so that texts of several processes do not mix. */
+static void take_text(struct monitor_process *p, char c) {
+  p->line[p->used++] = c;
+  if (c != '\0' && p->used < LIFELINE_TEXT_SIZE) {
+    return;
+  }
+  p->prints = false;
+  const ssize_t written = write(STDERR_FILENO, p->line, (size_t)p->used - 1);
+  (void)written; /* nobody looks */
+}
+
 static void take(struct monitor *m, struct monitor_process *p, char c) {
   switch (c) {
   case LIFELINE_MAY_I:
@@ -424,6 +436,10 @@ static void take(struct monitor *m, struct monitor_process *p, char c) {
     break;
   case LIFELINE_ANSWER:
     p->answers = true;
+    p->used = 0;
+    break;
+  case LIFELINE_TEXT:
+    p->prints = true;
     p->used = 0;
     break;
   case LIFELINE_BYE:
@@ -464,6 +480,8 @@ static void hear(struct monitor *m, struct monitor_process *p) {
       take_status(m, p, c);
     } else if (p->answers) {
       take_answer(m, p, c);
+    } else if (p->prints) {
+      take_text(p, c);
     } else if (p->known) {
       take(m, p, c);
     } else {

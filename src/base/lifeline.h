@@ -40,7 +40,11 @@ enum {
   LIFELINE_USR2 = 'U',   /* to the process: here is SIGUSR2, which the launcher
                             does not pass on */
   LIFELINE_ANSWER = 'A', /* up to a newline: a line of base/job_status.h */
+  LIFELINE_TEXT = 'P',   /* up to a NUL: what pemsrun is to print */
 };
+
+/* The longest text, with its NUL. */
+enum { LIFELINE_TEXT_SIZE = 8192 };
 
 /* The first line: "COOKIE PROCESS OF PID JOB HOST\n". */
 enum { LIFELINE_LINE = 384, LIFELINE_COOKIE = 32, LIFELINE_HOST = 256 };

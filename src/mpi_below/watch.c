@@ -30,6 +30,7 @@ enum {
   CONNECT_MS = 3000,
   ANSWER_MS = 2000,
   DAEMON_MS = 4000,
+  PRINT_MS = 300, /* how long pemsrun may take none of what it is to print */
   /* mpirun learns from the kernel that pemsrun has died, and ends the
      processes; when they end by themselves it sometimes hangs. */
   MPIRUN_MS = 2000,
@@ -414,6 +415,33 @@ void watch_status(int status) {
 
 bool watch_ended_by(pid_t sender) {
   return watch.started && sender == watch.parent && tell(LIFELINE_ENDED);
+}
+
+/* The socket does not block. */
+static bool send_whole(int fd, const char *what, size_t n) {
+  struct pollfd p = {.fd = fd, .events = POLLOUT};
+  while (n > 0) {
+    const ssize_t sent = send(fd, what, n, MSG_NOSIGNAL);
+    if (sent > 0) {
+      what += sent;
+      n -= (size_t)sent;
+    } else if ((errno != EAGAIN && errno != EINTR) ||
+               poll(&p, 1, PRINT_MS) == 0) {
+      return false;
+    }
+  }
+  return true;
+}
+
+bool watch_print(const char *text) {
+  char words[1 + LIFELINE_TEXT_SIZE] = {LIFELINE_TEXT};
+  const int fd = atomic_load(&watch.line_fd);
+  const size_t n = strlen(text) + 1;
+  if (fd < 0 || getpid() != watch.process || n > LIFELINE_TEXT_SIZE) {
+    return false;
+  }
+  memcpy(words + 1, text, n);
+  return send_whole(fd, words, n + 1);
 }
 
 bool watch_lost(void) {

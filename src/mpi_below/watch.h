@@ -44,6 +44,10 @@ void watch_status(int status);
    its daemon, which do so when something else has ended the job; pemsrun knows
    what. Safe in a signal handler. */
 bool watch_ended_by(pid_t sender);
+/* Has pemsrun print a text of less than LIFELINE_TEXT_SIZE bytes on its
+   standard error: a launcher that ends a job passes nothing on. False: nobody
+   does. */
+bool watch_print(const char *text);
 /* Nobody hears what mpirun is told: this process is cut off. */
 bool watch_lost(void);
 /* The network has failed: pemsrun may know which host it was, and is given the

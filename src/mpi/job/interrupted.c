@@ -4,7 +4,7 @@
 #define _GNU_SOURCE
 #include "mpi/job/interrupted.h"
 
-#include "base/message.h"
+#include "base/lifeline.h"
 #include "base/need.h"
 #include "base/text.h"
 #include "base/threads.h"
@@ -12,6 +12,7 @@
 #include "mpi/job/stats.h"
 #include "mpi/verify/standing.h"
 #include "mpi_below/net.h"
+#include "mpi_below/watch.h"
 #include "os/clock.h"
 #include "os/futex.h"
 #include "os/native.h"
@@ -22,8 +23,10 @@
 #include <stdbool.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
-/* A launcher that ends a job kills its processes after a second. */
+/* A launcher that ends a job kills its processes after a second, and may drop
+   what they print. */
 enum { REPORT = 7000, PATIENCE_MS = 700 };
 
 static struct {
@@ -42,30 +45,46 @@ static const char *name(int number) {
   return known ? known : "?";
 }
 
+/* One write, so that texts of several processes do not mix. */
+static void say(const struct text *t) {
+  if (net_size() == 1 || !watch_print(t->buffer)) {
+    const ssize_t written = write(STDERR_FILENO, t->buffer, t->used);
+    (void)written; /* nobody looks */
+  }
+}
+
+static void tell_counters(void) {
+  char line[LIFELINE_TEXT_SIZE];
+  struct text t = text_in(line, sizeof(line));
+  stats_add_own(&t, interrupted.io, clock_ns() - interrupted.start,
+                name(interrupted.signal));
+  say(&t);
+}
+
 static void tell_ranks(void) {
-  char lines[REPORT], process[64] = "";
-  struct text t = text_in(lines, sizeof(lines));
-  struct text of = text_in(process, sizeof(process));
+  char lines[REPORT], whole[LIFELINE_TEXT_SIZE];
+  struct text l = text_in(lines, sizeof(lines));
+  struct text t = text_in(whole, sizeof(whole));
   run_queue_lock();
   const size_t n = standing_own_locked(interrupted.ranks);
   run_queue_unlock();
   for (size_t i = 0; i < n; i++) {
     interrupted.ranks[i].site = 0; /* to look one up takes too long */
   }
-  standing_tell(&t, interrupted.ranks, n);
+  standing_tell(&l, interrupted.ranks, n);
+  text_add(&t, "pems: SIG%s: what the ranks", name(interrupted.signal));
   if (net_size() > 1) {
-    text_add(&of, " of process %d of %d", net_rank(), net_size());
+    text_add(&t, " of process %d of %d", net_rank(), net_size());
   }
-  msg_warn("SIG%s: what the ranks%s were doing:%s", name(interrupted.signal),
-           process, lines);
+  text_add(&t, " were doing:%s\n", lines);
+  say(&t);
 }
 
 static void *run(void *arg) {
   (void)arg;
   futex_await(&interrupted.wanted);
   if (interrupted.signal) {
-    stats_print_own(interrupted.io, clock_ns() - interrupted.start,
-                    name(interrupted.signal));
+    tell_counters();
     tell_ranks();
     atomic_store(&interrupted.told, true);
   }

@@ -157,18 +157,16 @@ void stats_print(const char *io, uint64_t nanoseconds) {
   print(&t);
 }
 
-void stats_print_own(const char *io, uint64_t nanoseconds, const char *signal) {
-  char line[LINE];
-  struct text t = text_in(line, sizeof(line));
+void stats_add_own(struct text *t, const char *io, uint64_t nanoseconds,
+                   const char *signal) {
   struct stats s;
   collect_own(&s);
-  add_plan(&t, io);
+  add_plan(t, io);
   if (net_size() > 1) {
-    text_add(&t, " process=%d", net_rank());
+    text_add(t, " process=%d", net_rank());
   }
-  add_counters(&t, &s, false);
-  add_memory(&t, &s);
-  add_times(&t, &s, nanoseconds);
-  text_add(&t, " ended_by=SIG%s", signal);
-  print(&t);
+  add_counters(t, &s, false);
+  add_memory(t, &s);
+  add_times(t, &s, nanoseconds);
+  text_add(t, " ended_by=SIG%s\n", signal);
 }
