@@ -13,8 +13,8 @@ pemsrun_SOURCES = wrappers/pemsrun.c wrappers/args.c wrappers/args.h \
   wrappers/monitor.c wrappers/monitor.h wrappers/pemsrun_check.c \
   wrappers/pemsrun_check.h wrappers/pemsrun_command.c \
   wrappers/pemsrun_command.h wrappers/pemsrun_job.c wrappers/pemsrun_job.h \
-  wrappers/pemsrun_options.c wrappers/pemsrun_options.h wrappers/site.c \
-  wrappers/site.h wrappers/starter.c \
+  wrappers/pemsrun_options.c wrappers/pemsrun_options.h wrappers/plain.c \
+  wrappers/plain.h wrappers/site.c wrappers/site.h wrappers/starter.c \
   wrappers/starter.h wrappers/typed.c wrappers/typed.h
 pemsrun_CPPFLAGS = $(AM_CPPFLAGS) -DPKGLIBDIR='"$(pkglibdir)"' -DBINDIR='"$(bindir)"'
 pemsrun_LDADD = $(PARTS) $(HWLOC_LIBS)

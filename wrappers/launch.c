@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,6 +18,7 @@
 #include "base/message.h"
 #include "mpi_below/keeper.h"
 #include "mpi_below/launcher.h"
+#include "wrappers/plain.h"
 #include "wrappers/typed.h"
 
 /* How long mpirun has to end the job. For a host that is lost it would wait,
@@ -28,19 +30,22 @@ enum {
 };
 /* And then the processes, which see that pemsrun goes. */
 enum { LEFT_MS = 8000 };
+/* How often to look at what a starter does: MPI takes longer to start. */
+enum { LOOK_MS = 100 };
 
 struct launch {
   const struct launch_job *job;
   struct monitor *monitor;
   long long began; /* in ms */
   pid_t mpirun;
-  int signals;       /* a signalfd */
-  int status;        /* mpirun's, as waitpid says it */
-  bool ended;        /* and there is one */
-  bool killed;       /* by us */
-  bool leaves;       /* its processes were told to */
-  int interrupted;   /* the signal that ends the job, or 0 */
-  long long kill_at; /* when mpirun is to be killed, in ms, or 0 */
+  int signals;          /* a signalfd */
+  int status;           /* mpirun's, as waitpid says it */
+  bool ended;           /* and there is one */
+  bool killed;          /* by us */
+  bool leaves;          /* its processes were told to */
+  int interrupted;      /* the signal that ends the job, or 0 */
+  long long kill_at;    /* when mpirun is to be killed, in ms, or 0 */
+  char plain[PATH_MAX]; /* a program of plain MPI that was started, or "" */
 };
 
 /* --- starting --- */
@@ -137,6 +142,27 @@ static int time_left(const struct launch *l) {
   return ms > 0 ? (int)ms : 0;
 }
 
+/* --- a starter --- */
+
+/* May it still start something else than a program of pems? */
+static bool wants_look(const struct launch *l) {
+  return l->job->starter && !l->monitor->joined && !*l->plain && !l->ended;
+}
+
+static void look(struct launch *l) {
+  if (wants_look(l)) {
+    (void)plain_find(l->mpirun, l->plain, sizeof(l->plain));
+  }
+}
+
+/* Milliseconds until something is to be done, -1: nothing is. */
+static int until_next(const struct launch *l) {
+  const int left = time_left(l);
+  return wants_look(l) && (left < 0 || left > LOOK_MS) ? LOOK_MS : left;
+}
+
+/* --- interruptions --- */
+
 /* From a terminal, mpirun gets it as well; a debugger goes on. */
 static void interrupt(struct launch *l, const struct signalfd_siginfo *s) {
   if (l->job->alone && s->ssi_code == SI_KERNEL) {
@@ -227,6 +253,12 @@ static void say_not_started(const struct launch *l) {
 
 /* It may be right for it to fail before it has started a program. */
 static void say_starter(const struct launch *l) {
+  if (*l->plain) {
+    msg_warn("%s: exit status %d: it has started a program of plain MPI, %s: "
+             "build that with pemscc",
+             l->job->starter, WEXITSTATUS(l->status), l->plain);
+    return;
+  }
   msg_warn("%s: exit status %d: it has started no program that pemscc built: "
            "see what it does, and build MPI programs of mpicc with pemscc",
            l->job->starter, WEXITSTATUS(l->status));
@@ -297,9 +329,10 @@ int launch(char **argv, const struct launch_job *job) {
   start(&l, argv);
   keeper_note_mpirun(l.mpirun);
   while (!l.ended) {
-    if (monitor_serve(m, l.signals, time_left(&l))) {
+    if (monitor_serve(m, l.signals, until_next(&l))) {
       take_signals(&l);
     }
+    look(&l);
     see_to_end(&l);
   }
   monitor_drain(m);

@@ -45,6 +45,19 @@ both "words in quotes" 0 "$last" '' -- \
   ./hello x
 both "a tool that is named first" 0 "$last" '' -- env A=1 ./hello x
 both "a script that starts nothing" 2 '' "$none" -- ./nothing.sh
+cat >plain.c <<'end'
+#include <mpi.h>
+#include <unistd.h>
+int main(int argc, char **argv) {
+  MPI_Init(&argc, &argv);
+  sleep(1);
+  MPI_Finalize();
+}
+end
+${MPICC:-mpicc} -o plain plain.c || exit 1
+script plain.sh './plain' 'exit $?'
+plain='^pems: ./plain.sh: exit status 0: it has started a program of plain MPI, /.*/plain: build that with pemscc$'
+both "a script that starts a program of plain MPI" 2 '' "$plain" -- ./plain.sh
 both "one that fails first" 9 '' "fails.sh: exit status 9: .*no program" -- \
   ./fails.sh
 both "a wrapper that starts nothing" 2 '^./hello x$' "$none" -- \
