@@ -55,4 +55,23 @@ misuse "free of a wild address" free-wild 134 "$freed"
 misuse "free of a global" free-global 134 "free.*rank 1|rank 1.*(free|abort)"
 misuse "realloc of a freed block" realloc-freed 134 "$freed"
 
+# The MPI's library for Fortran calls C's functions.
+cat >"$work/send.f90" <<'END'
+program send
+  use mpi
+  implicit none
+  integer :: ierr
+  call MPI_Init(ierr)
+  call MPI_Send(ierr, 1, MPI_INTEGER, 99, 0, MPI_COMM_WORLD, ierr)
+end program
+END
+if "${PEMSFORT:-pemsfort}" -o "$work/send" "$work/send.f90" >"$out" 2>&1; then
+  begin "a wrong argument in Fortran"
+  run -n 2 --pems-procs=1 "$work/send"
+  expect_failure
+  expect_line 'MPI_Send: rank [01]( at .*)?: .*: check the arguments of the call, and whether libmp[a-z_]*\.so[.0-9]* passes them on as they are$'
+  expect_clean
+  end
+fi
+
 conclude

@@ -164,13 +164,17 @@ static _Noreturn void fatal_error(int code, const char *function) {
   real.Error_string(code, text, &len);
   real.Error_class(code, &class);
   /* Calls that are delegated note no place. */
-  char site[160] = "";
-  struct text t = text_in(site, sizeof(site));
+  char site[160] = "", by[160] = "";
+  const char *library;
+  struct text t = text_in(site, sizeof(site)), b = text_in(by, sizeof(by));
   if (self.function && strcmp(self.function, function) == 0) {
     name_site(&t, self.vp, self.site);
+    if (self.site && name_fortran(self.site, &library)) {
+      text_add(&b, ", and whether %s passes them on as they are", library);
+    }
   }
-  msg_fail(class, "%s: rank %d%s: %s: check the arguments of the call",
-           function, self.vp->rank, site, text);
+  msg_fail(class, "%s: rank %d%s: %s: check the arguments of the call%s",
+           function, self.vp->rank, site, text, by);
 }
 
 /* A rank cannot end without its job. */

@@ -69,17 +69,38 @@ void name_site_everywhere(struct text *t, uint64_t site) {
   }
 }
 
-/* In a shared library. */
+/* The shared library's name without its folder, or NULL. */
+static const char *library_of(const void *site, Dl_info *info) {
+  if (!dladdr((const char *)site - 1, info) || !info->dli_fname) {
+    return NULL;
+  }
+  const char *name = strrchr(info->dli_fname, '/');
+  return name ? name + 1 : info->dli_fname;
+}
+
 static void name_elsewhere(struct text *t, const void *site) {
   Dl_info info;
   char line[LENGTH];
-  if (!dladdr((const char *)site - 1, &info) || !info.dli_fname) {
+  const char *const name = library_of(site, &info);
+  if (!name) {
     return;
   }
-  const char *name = strrchr(info.dli_fname, '/');
   source_line(info.dli_fname, (uintptr_t)site - 1 - (uintptr_t)info.dli_fbase,
               line, sizeof(line));
-  text_add(t, " at %s in %s", line, name ? name + 1 : info.dli_fname);
+  text_add(t, " at %s in %s", line, name);
+}
+
+bool name_fortran(const void *site, const char **library) {
+  static const char *const names[] = {"libmpi_mpifh.", "libmpi_usempi",
+                                      "libmpifort", "libmpichfort"};
+  Dl_info info;
+  *library = library_of(site, &info);
+  for (size_t i = 0; *library && i < sizeof(names) / sizeof(*names); i++) {
+    if (strncmp(*library, names[i], strlen(names[i])) == 0) {
+      return true;
+    }
+  }
+  return false;
 }
 
 void name_site(struct text *t, const struct vp *vp, const void *site) {

@@ -5,6 +5,7 @@
 #include "base/text.h"
 #include "mpi/object/comm.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 
 /* "MPI_COMM_WORLD", its name, or "the communicator of MPI_Comm_split at
@@ -18,6 +19,10 @@ void name_site(struct text *t, const struct vp *vp, const void *site);
    program itself. */
 uint64_t name_site_of_all(const struct vp *vp, const void *site);
 void name_site_everywhere(struct text *t, uint64_t site);
+
+/* Is that place in the MPI's library for Fortran, which passes on what the
+   program gave to it? Then also the library's name. */
+bool name_fortran(const void *site, const char **library);
 
 /* The answer of MPI_Comm_get_name and its kin. */
 void name_give(const char *is, char *name, int *length);
