@@ -59,6 +59,7 @@ UNIT_TESTS += \
   tests/unit/mpi/job/test_checkpoint_objects \
   tests/unit/mpi/job/test_checkpoint_rank \
   tests/unit/mpi/job/test_checkpoint_sizes \
+  tests/unit/mpi/job/test_interrupted \
   tests/unit/mpi/job/test_job_deal \
   tests/unit/mpi/job/test_job_load \
   tests/unit/mpi/job/test_job_site \
@@ -70,6 +71,10 @@ tests_unit_mpi_job_test_checkpoint_SOURCES = \
   tests/unit/mpi/job/test_checkpoint.c src/mpi/job/checkpoint.c \
   src/mpi/job/checkpoint_about.c
 tests_unit_mpi_job_test_checkpoint_CPPFLAGS = $(AM_CPPFLAGS)
+tests_unit_mpi_job_test_interrupted_SOURCES = \
+  tests/unit/mpi/job/test_interrupted.c src/mpi/job/interrupted.c \
+  src/mpi/job/stats.c
+tests_unit_mpi_job_test_interrupted_CPPFLAGS = $(AM_CPPFLAGS)
 tests_unit_mpi_job_test_checkpoint_about_SOURCES = \
   tests/unit/mpi/job/test_checkpoint_about.c src/mpi/job/checkpoint_about.c
 tests_unit_mpi_job_test_checkpoint_about_CPPFLAGS = $(AM_CPPFLAGS)

@@ -12,5 +12,6 @@ libpemscore_la_SOURCES += \
 UNIT_TESTS += \
   tests/unit/mpi/verify/test_deadlock \
   tests/unit/mpi/verify/test_standing \
+  tests/unit/mpi/verify/test_standstill \
   tests/unit/mpi/verify/test_verify_shortage
 EXTRA_DIST += src/mpi/verify/README.md
