@@ -403,7 +403,7 @@ static void take_answer(struct monitor *m, struct monitor_process *p, char c) {
   }
 }
 
-/* One write, so that texts of several processes do not mix. */
+/* By a single write: texts of several processes do not mix. */
 static void take_text(struct monitor_process *p, char c) {
   p->line[p->used++] = c;
   if (c != '\0' && p->used < LIFELINE_TEXT_SIZE) {

@@ -45,7 +45,7 @@ static const char *name(int number) {
   return known ? known : "?";
 }
 
-/* One write, so that texts of several processes do not mix. */
+/* By a single write: texts of several processes do not mix. */
 static void say(const struct text *t) {
   if (net_size() == 1 || !watch_print(t->buffer)) {
     const ssize_t written = write(STDERR_FILENO, t->buffer, t->used);

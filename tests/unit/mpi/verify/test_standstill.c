@@ -1,5 +1,5 @@
-/* Who stands still, and that it is said once. VPs are only described; no other
-   process is asked. What is said comes by a pipe. */
+/* A standstill is seen and told once. VPs are only described; no other process
+   is asked. What is said comes by a pipe. */
 #include "mpi/verify/standstill.h"
 
 #include <check.h>
@@ -18,7 +18,7 @@ static struct vp vp[VPS];
 static struct rank ranks[VPS];
 static int ends[2], stderr_before;
 
-/* One waits and one polls; the last is not there. */
+/* The first waits, the second polls, the last is not there. */
 static void describe(void) {
   for (int i = 0; i < VPS; i++) {
     ranks[i] = (struct rank){0};
