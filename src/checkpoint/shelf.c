@@ -278,6 +278,7 @@ int shelf_get(const char *folder, const char *file,
     return code ? cannot(error, code, path) : 0;
   }
   free(to);
+  *bytes = NULL;
   return failure(error, EILSEQ,
                  "checkpoint: %s: it was changed: restart from the one before",
                  path);

@@ -52,7 +52,7 @@ void shelf_files(const char *folder, int process, char path[PATH_MAX]);
 int shelf_manifest(const char *folder, struct manifest *m,
                    struct pems_error *error);
 /* A small one: it is on disk then. And its bytes, with '\0' behind, if they are
-   those of the sum: to be freed. */
+   those of the sum, to be freed; else NULL. */
 int shelf_put(const char *folder, const char *file, const char *bytes, size_t n,
               struct pems_error *error);
 int shelf_get(const char *folder, const char *file,

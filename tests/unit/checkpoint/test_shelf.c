@@ -267,12 +267,17 @@ START_TEST(a_small_file_is_what_it_was) {
   free(bytes);
   ck_assert_int_eq(shelf_put(dir, "f", "abd", 3, NULL), 0);
   ck_assert_int_eq(shelf_get(dir, "f", &sum, &bytes, &error), EILSEQ);
+  ck_assert_ptr_null(bytes);
   ck_assert_int_eq(shelf_put(dir, "f", "abcd", 4, NULL), 0);
+  bytes = dir;
   ck_assert_int_eq(shelf_get(dir, "f", &sum, &bytes, &error), EILSEQ);
+  ck_assert_ptr_null(bytes);
   ck_assert_int_eq(shelf_put(dir, "f", "abc", 3, NULL), 0);
   ck_assert_int_eq(shelf_get(dir, "f", &sum, &bytes, NULL), 0);
   free(bytes);
+  bytes = dir;
   ck_assert_int_eq(shelf_get(dir, "g", &sum, &bytes, &error), ENOENT);
+  ck_assert_ptr_null(bytes);
   ck_assert_int_eq(shelf_put("/nowhere", "f", "a", 1, &error), ENOENT);
   drop(&s);
 }
