@@ -215,12 +215,28 @@ static int read_all(struct checkpoint_in *in, void *to, size_t n,
   return 0;
 }
 
+int checkpoint_open_file(int *fd, const char *path, struct pems_error *error) {
+  struct stat st;
+  *fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+  if (*fd < 0) {
+    return cannot(error, errno, "cannot read a checkpoint", path);
+  }
+  if (fstat(*fd, &st) == 0 && S_ISREG(st.st_mode)) {
+    return 0;
+  }
+  close(*fd);
+  *fd = -1;
+  return failure(error, EILSEQ,
+                 "checkpoint: %s: not a regular file: restart from the one "
+                 "before",
+                 path);
+}
+
 int checkpoint_open(struct checkpoint_in *in, const char *path,
                     struct pems_error *error) {
-  *in = (struct checkpoint_in){.fd = open(path, O_RDONLY | O_CLOEXEC)};
+  *in = (struct checkpoint_in){.fd = -1};
   snprintf(in->path, sizeof(in->path), "%s", path);
-  return in->fd >= 0 ? 0
-                     : cannot(error, errno, "cannot read a checkpoint", path);
+  return checkpoint_open_file(&in->fd, path, error);
 }
 
 int checkpoint_next(struct checkpoint_in *in, struct checkpoint_block *b,

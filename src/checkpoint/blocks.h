@@ -101,6 +101,9 @@ struct checkpoint_in {
   struct checkpoint_sum sum;
 };
 
+/* Any file of a checkpoint, to be read: a regular one, so that no FIFO in its
+   place is waited for. */
+int checkpoint_open_file(int *fd, const char *path, struct pems_error *error);
 int checkpoint_open(struct checkpoint_in *in, const char *path,
                     struct pems_error *error);
 /* What comes next; its bytes are to be read. After CHECKPOINT_END comes

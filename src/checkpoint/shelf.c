@@ -139,7 +139,7 @@ void shelf_close(struct shelf *s) {
 uint64_t shelf_owner(const struct shelf *s) {
   char path[PATH_MAX + 8], text[512];
   name_lock(s->dir, path);
-  const int fd = open(path, O_RDONLY | O_CLOEXEC);
+  const int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
   const ssize_t n = fd >= 0 ? read(fd, text, sizeof(text)) : 0;
   if (fd >= 0) {
     close(fd);
@@ -155,7 +155,7 @@ int shelf_is_free(const char *folder, struct pems_error *error) {
     *slash = '\0';
   }
   name_lock(dir, path);
-  const int fd = open(path, O_RDONLY | O_CLOEXEC);
+  const int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
   if (fd < 0) { /* a copy, elsewhere */
     return 0;
   }
@@ -257,28 +257,41 @@ int shelf_put(const char *folder, const char *file, const char *bytes, size_t n,
   return code ? cannot(error, code, path) : 0;
 }
 
+/* For reading; NULL with *code set. */
+static FILE *open_file(const char *path, int *code, struct pems_error *error) {
+  int fd;
+  *code = checkpoint_open_file(&fd, path, error);
+  FILE *const f = *code ? NULL : fdopen(fd, "r");
+  if (!*code && !f) {
+    *code = cannot(error, errno, path);
+    close(fd);
+  }
+  return f;
+}
+
 int shelf_get(const char *folder, const char *file,
               const struct checkpoint_sum *sum, char **bytes,
               struct pems_error *error) {
   char path[PATH_MAX + 64];
-  size_t n = 0;
+  int code;
   name_file(folder, file, path);
-  FILE *const f = fopen(path, "re");
-  char *const to = f ? malloc(sum->bytes + 2) : NULL;
-  if (to) {
-    n = fread(to, 1, sum->bytes + 1, f);
-    to[n] = '\0';
+  *bytes = NULL;
+  FILE *const f = open_file(path, &code, error);
+  if (!f) {
+    return code;
   }
-  const int code = f ? to ? 0 : ENOMEM : errno;
-  if (f) {
-    fclose(f);
+  char *const to = malloc(sum->bytes + 2);
+  const size_t n = to ? fread(to, 1, sum->bytes + 1, f) : 0;
+  fclose(f);
+  if (!to) {
+    return cannot(error, ENOMEM, path);
   }
-  *bytes = to;
-  if (code || (n == sum->bytes && manifest_sum(to, n).sum == sum->sum)) {
-    return code ? cannot(error, code, path) : 0;
+  to[n] = '\0';
+  if (n == sum->bytes && manifest_sum(to, n).sum == sum->sum) {
+    *bytes = to;
+    return 0;
   }
   free(to);
-  *bytes = NULL;
   return failure(error, EILSEQ,
                  "checkpoint: %s: it was changed: restart from the one before",
                  path);
@@ -304,15 +317,15 @@ int shelf_find(const char *dir, char path[PATH_MAX], struct pems_error *error) {
 
 int shelf_manifest(const char *folder, struct manifest *m,
                    struct pems_error *error) {
-  char path[PATH_MAX + 16];
-  snprintf(path, sizeof(path), "%s/manifest", folder);
-  FILE *const f = fopen(path, "re");
+  char path[PATH_MAX + 64];
+  int code;
+  name_file(folder, "manifest", path);
   *m = (struct manifest){0};
-  if (!f) {
-    return cannot(error, errno, path);
+  FILE *const f = open_file(path, &code, error);
+  if (f) {
+    code = manifest_read(m, f, path, error);
+    fclose(f);
   }
-  const int code = manifest_read(m, f, path, error);
-  fclose(f);
   return code;
 }
 

@@ -51,7 +51,7 @@ int wanted_ask(const char *dir, struct pems_error *error) {
   if (shelf_is_free(path, NULL) == 0) {
     return nobody(dir, error);
   }
-  const int fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+  const int fd = open(path, O_WRONLY | O_CREAT | O_NONBLOCK | O_CLOEXEC, 0600);
   if (fd < 0) {
     return failure(error, errno, "checkpoint: %s: %s", path, strerror(errno));
   }

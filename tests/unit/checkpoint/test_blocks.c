@@ -301,7 +301,9 @@ START_TEST(signals_and_short_writes_change_nothing) {
   sigaddset(&alarm, SIGALRM);
   sigaction(SIGALRM, &action, NULL);
   ck_assert_int_eq(pthread_create(&thread, NULL, write_to_pipe, NULL), 0);
-  ck_assert_int_eq(checkpoint_open(&in, path, NULL), 0);
+  /* checkpoint_open refuses pipes. */
+  in = (struct checkpoint_in){.fd = open(path, O_RDONLY)};
+  ck_assert_int_ge(in.fd, 0);
   pthread_sigmask(SIG_BLOCK, &alarm, NULL); /* they are for the other one */
   setitimer(ITIMER_REAL, &often, NULL);
   do {

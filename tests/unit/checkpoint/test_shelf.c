@@ -283,6 +283,39 @@ START_TEST(a_small_file_is_what_it_was) {
 }
 END_TEST
 
+/* Nobody ever writes to them. */
+START_TEST(fifos_in_the_place_of_files_are_not_waited_for) {
+  static const char *const names[] = {"lock", "manifest", "identity", "files-0",
+                                      "rank-0"};
+  struct shelf s;
+  char path[128];
+  char *bytes;
+  const struct checkpoint_sum sum = manifest_sum("abc", 3);
+  struct manifest m;
+  struct pems_error error;
+  make(&s);
+  shelf_close(&s);
+  for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
+    snprintf(path, sizeof(path), "%s/%s", dir, names[i]);
+    unlink(path);
+    ck_assert_int_eq(mkfifo(path, 0600), 0);
+  }
+  ck_assert_uint_eq(shelf_owner(&s), 0);
+  ck_assert_int_eq(shelf_is_free(path, &error), 0);
+  ck_assert_int_eq(shelf_get(dir, "identity", &sum, &bytes, &error), EILSEQ);
+  ck_assert_ptr_nonnull(strstr(error.text, "identity: not a regular file"));
+  ck_assert_int_eq(shelf_manifest(dir, &m, &error), EILSEQ);
+  ck_assert_ptr_nonnull(strstr(error.text, "manifest: not a regular file"));
+  manifest_free(&m);
+  for (int i = 3; i < 5; i++) {
+    snprintf(path, sizeof(path), "%s/%s", dir, names[i]);
+    ck_assert_int_eq(checkpoint_verify(path, NULL, &error), EILSEQ);
+    ck_assert_ptr_nonnull(strstr(error.text, "-0: not a regular file"));
+  }
+  drop(&s);
+}
+END_TEST
+
 START_TEST(a_directory_that_cannot_be_written_is_refused) {
   struct shelf s;
   struct pems_error error;
@@ -303,6 +336,7 @@ int main(void) {
                                 its_owner_is_known_to_all_that_have_it,
                                 it_is_free_when_no_job_has_it,
                                 a_small_file_is_what_it_was,
+                                fifos_in_the_place_of_files_are_not_waited_for,
                                 a_directory_that_cannot_be_written_is_refused,
                                 NULL};
   return check_main("shelf", tests);

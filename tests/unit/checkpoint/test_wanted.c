@@ -5,6 +5,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "check_main.h"
@@ -77,6 +78,19 @@ START_TEST(where_no_job_writes_nothing_is_left) {
 }
 END_TEST
 
+START_TEST(a_fifo_in_its_place_is_not_waited_for) {
+  char path[PATH_MAX + 8];
+  struct pems_error error;
+  begin();
+  snprintf(path, sizeof(path), "%s/wanted", dir);
+  ck_assert_int_eq(mkfifo(path, 0600), 0);
+  ck_assert_int_eq(wanted_ask(dir, &error), ENXIO);
+  ck_assert_ptr_nonnull(strstr(error.text, path));
+  shelf_close(&job);
+  end();
+}
+END_TEST
+
 START_TEST(a_directory_of_too_long_a_name_is_refused) {
   char longer[2 * PATH_MAX];
   struct pems_error error;
@@ -90,5 +104,6 @@ int main(void) {
   return check_main(
       "wanted", (const TTest *[]){
                     the_job_sees_it_once, where_no_job_writes_nothing_is_left,
+                    a_fifo_in_its_place_is_not_waited_for,
                     a_directory_of_too_long_a_name_is_refused, NULL});
 }
