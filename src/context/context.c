@@ -10,8 +10,8 @@ struct context *context_get(int index) {
 
 struct context *context_of(const void *p) {
   const uintptr_t at = (uintptr_t)p - (uintptr_t)contexts.base;
-  /* Before creation base is NULL and n is 0: nothing is ours. */
-  if (!contexts.stride || at >= contexts.stride * contexts.n) {
+  /* Before creation, and where addresses lack for it, nothing is ours. */
+  if (!contexts.base || at >= contexts.stride * contexts.n) {
     return NULL;
   }
   return &contexts.item[at / contexts.stride];
