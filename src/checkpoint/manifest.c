@@ -15,24 +15,30 @@
 
 static const char title[] = "pems checkpoint 1\n";
 
-/* Numbers of one line each, in this order. */
+#define MIB ((uint64_t)1 << 20)
+#define TIB (MIB * MIB)
+enum { RANKS = 65536 };
+
+/* Numbers of one line each, in this order, and what they can be where a job has
+   written them: limits and places are made of some of them. */
 static const struct number {
   const char *name;
   size_t field;
+  uint64_t least, most;
 } numbers[] = {
-    {"superstep", offsetof(struct manifest, superstep)},
-    {"sequence", offsetof(struct manifest, sequence)},
-    {"time", offsetof(struct manifest, time)},
-    {"stack-limit", offsetof(struct manifest, stack_limit)},
-    {"context", offsetof(struct manifest, context)},
-    {"stack", offsetof(struct manifest, stack)},
-    {"images", offsetof(struct manifest, images)},
-    {"messages", offsetof(struct manifest, messages)},
-    {"landmark", offsetof(struct manifest, landmark)},
-    {"stack-guard", offsetof(struct manifest, guards.stack)},
-    {"pointer-guard", offsetof(struct manifest, guards.pointer)},
-    {"identity-bytes", offsetof(struct manifest, identity.bytes)},
-    {"identity-sum", offsetof(struct manifest, identity.sum)},
+    {"superstep", offsetof(struct manifest, superstep), 0, INT64_MAX},
+    {"sequence", offsetof(struct manifest, sequence), 1, INT64_MAX},
+    {"time", offsetof(struct manifest, time), 0, 253402300799 /* 9999 */},
+    {"stack-limit", offsetof(struct manifest, stack_limit), 65536, TIB},
+    {"context", offsetof(struct manifest, context), 2 * MIB, 64 * TIB},
+    {"stack", offsetof(struct manifest, stack), 4096, TIB},
+    {"images", offsetof(struct manifest, images), 0, 64 * TIB},
+    {"messages", offsetof(struct manifest, messages), 0, RANKS},
+    {"landmark", offsetof(struct manifest, landmark), 0, UINT64_MAX},
+    {"stack-guard", offsetof(struct manifest, guards.stack), 0, UINT64_MAX},
+    {"pointer-guard", offsetof(struct manifest, guards.pointer), 0, UINT64_MAX},
+    {"identity-bytes", offsetof(struct manifest, identity.bytes), 1, 64 * MIB},
+    {"identity-sum", offsetof(struct manifest, identity.sum), 0, UINT64_MAX},
 };
 enum { NUMBERS = sizeof(numbers) / sizeof(*numbers) };
 
@@ -112,6 +118,7 @@ int manifest_write(const struct manifest *from, FILE *to,
 struct reading {
   char *at; /* the next line */
   int line;
+  const char *beyond; /* a number that is out of its range, or NULL */
 };
 
 /* The rest of the next line if it begins with that name; else NULL. */
@@ -158,9 +165,19 @@ static bool take_number(struct reading *r, const char *name, uint64_t *n) {
   return !errno && !*end;
 }
 
+static bool take_between(struct reading *r, const char *name, uint64_t least,
+                         uint64_t most, uint64_t *n) {
+  if (!take_number(r, name, n)) {
+    return false;
+  }
+  const bool good = *n >= least && *n <= most;
+  r->beyond = good ? NULL : name;
+  return good;
+}
+
 static bool take_count(struct reading *r, const char *name, int most, int *n) {
   uint64_t count;
-  const bool good = take_number(r, name, &count) && count <= (uint64_t)most;
+  const bool good = take_between(r, name, 1, (uint64_t)most, &count);
   *n = good ? (int)count : 0;
   return good;
 }
@@ -179,12 +196,18 @@ static bool take_arguments(struct reading *r, struct manifest *to) {
     }
     to->argument[to->arguments++] = word;
   }
-  return to->argument && n > 0;
+  return to->argument;
+}
+
+/* Contexts of all ranks, and their stacks, have addresses of their own. */
+static bool have_addresses(struct reading *r, const struct manifest *m) {
+  const bool good = (m->context + m->stack) * (uint64_t)m->v <= 128 * TIB;
+  r->beyond = good ? NULL : "context";
+  return good;
 }
 
 static bool take_ranks(struct reading *r, struct manifest *to) {
-  enum { MOST = 65536 };
-  if (!take_count(r, "ranks", MOST, &to->v) || !to->v) {
+  if (!take_count(r, "ranks", RANKS, &to->v) || !have_addresses(r, to)) {
     return false;
   }
   to->rank = calloc((size_t)to->v, sizeof(*to->rank));
@@ -212,8 +235,9 @@ static bool take_all(struct reading *r, struct manifest *to) {
     }
   }
   for (int i = 0; i < NUMBERS; i++) {
-    if (!take_number(r, numbers[i].name,
-                     (uint64_t *)((char *)to + numbers[i].field))) {
+    const struct number *const a = &numbers[i];
+    if (!take_between(r, a->name, a->least, a->most,
+                      (uint64_t *)((char *)to + a->field))) {
       return false;
     }
   }
@@ -268,7 +292,7 @@ int manifest_read(struct manifest *to, FILE *from, const char *name,
     return failure(error, text ? EIO : ENOMEM, "cannot read a checkpoint: %s",
                    name);
   }
-  struct reading r = {text, 1};
+  struct reading r = {.at = text, .line = 1};
   int code = 0;
   to->sum = manifest_sum(text, n).sum;
   if (!sum_is_right(text, n)) {
@@ -277,10 +301,14 @@ int manifest_read(struct manifest *to, FILE *from, const char *name,
                    "the one before",
                    name);
   } else if (!take_all(&r, to) || *r.at) {
-    code = failure(error, EILSEQ,
-                   "checkpoint: %s: line %d: not understood: restart with the "
-                   "version of pems that wrote it",
-                   name, r.line);
+    code = r.beyond ? failure(error, EILSEQ,
+                              "checkpoint: %s: %s: out of its range: restart "
+                              "from the one before",
+                              name, r.beyond)
+                    : failure(error, EILSEQ,
+                              "checkpoint: %s: line %d: not understood: "
+                              "restart with the version of pems that wrote it",
+                              name, r.line);
   }
   free(text);
   return code;

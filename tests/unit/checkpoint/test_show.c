@@ -23,6 +23,9 @@ static struct manifest m = {.program = "/bin/p",
                             .v = 1,
                             .superstep = 42,
                             .sequence = 3,
+                            .stack_limit = 8 << 20,
+                            .context = 4 << 20,
+                            .stack = 8 << 20,
                             .rank = &sum};
 
 static void put_blocks(const char *path, struct checkpoint_sum *of) {

@@ -51,6 +51,10 @@ static void begin(void) {
                         .v = 2,
                         .superstep = 7,
                         .sequence = 3,
+                        .stack_limit = 8 << 20,
+                        .context = 4 << 20,
+                        .stack = 8 << 20,
+                        .identity = {1, 0},
                         .rank = ranks};
   ck_assert_int_eq(shelf_begin(&shelf, m.sequence, folder, &error), 0);
   write_rank(folder, 0);
