@@ -204,6 +204,10 @@ refused 'there are checkpoints of another run' \
   -n 3 --pems-checkpoint="$shelf" "$saved" 4 0
 refused 'of 3 ranks, not 4' -n 4 --restart="$shelf"
 refused 'restart: .*psrs' -n 3 --restart="$shelf" "$psrs" 1000
+refused 'argument 1 of the program was 12, and is 13: leave them out' \
+  --restart="$shelf" "$saved" 13 0
+refused 'argument 2 of the program was 0, and is none: leave them out' \
+  --restart="$shelf" "$saved" 12
 refused 'there is none' --restart="$disk"
 refused 'No such file' --restart="$work/nowhere"
 refused 'No such file' -n 3 --pems-checkpoint="$work/no/where" "$saved" 4 0

@@ -239,6 +239,7 @@ static void prepare(struct job_setup *job, int *argc, char **argv) {
   job_agree(job,
             options_parse(&job->options, argc, argv, environ, &job->error));
   job_agree(job, restart_check(job));
+  job_agree(job, restart_check_arguments(job, *argc, argv));
   job_agree(job, options_keep_places(&job->options, &job->error));
   job_agree(job, check_report(job));
   job_agree(job, job_deal_check_same(job));

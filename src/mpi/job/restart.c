@@ -246,6 +246,29 @@ int restart_check(struct job_setup *job) {
               : shelf_look(restart.folder, &restart.manifest, &job->error);
 }
 
+static const char *argument(int i, int n, char *const *all) {
+  return i < n ? all[i] : "none";
+}
+
+int restart_check_arguments(struct job_setup *job, int argc, char **argv) {
+  const struct manifest *const m = &restart.manifest;
+  int i = 1;
+  if (!restart.restarts || argc <= 1) {
+    return 0;
+  }
+  while (i < argc && i < m->arguments && strcmp(argv[i], m->argument[i]) == 0) {
+    i++;
+  }
+  return i == argc && i == m->arguments
+             ? 0
+             : failure(&job->error, EINVAL,
+                       "restart: %s: argument %d of the program was %s, and is "
+                       "%s: leave them out",
+                       restart.folder, i,
+                       argument(i, m->arguments, m->argument),
+                       argument(i, argc, argv));
+}
+
 /* Collective: do all processes go on from the same one? */
 static int check_same(struct pems_error *error) {
   const struct manifest *const m = &restart.manifest;

@@ -28,6 +28,9 @@ uint64_t restart_landmark(void);
 /* 0, or an errno value with job->error filled in: can it be done as asked? When
    options are known; sets those that the checkpoint decides. */
 int restart_check(struct job_setup *job);
+/* The program's arguments are in the memory of its ranks: are those that are
+   given now, if any, the same? */
+int restart_check_arguments(struct job_setup *job, int argc, char **argv);
 /* When the program has been opened: are its copies what they were? And bytes of
    each, as of then. */
 int restart_check_images(struct job_setup *job);

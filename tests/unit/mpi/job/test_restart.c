@@ -91,12 +91,12 @@ size_t __wrap_image_place_size(const struct image_file *f) {
 
 static char dir[] = "/tmp/pems-restart.XXXXXX";
 static struct checkpoint_sum sums[V];
-static char *words[] = {"program", NULL};
+static char *words[] = {"program", "48", NULL};
 static struct manifest m = {.program = "/bin/program",
                             .directory = "/",
                             .hosts = "here",
                             .argument = words,
-                            .arguments = 1,
+                            .arguments = 2,
                             .v = V,
                             .superstep = 42,
                             .sequence = 3,
@@ -321,6 +321,23 @@ START_TEST(other_numbers_of_ranks_are_refused) {
 }
 END_TEST
 
+START_TEST(other_arguments_are_refused) {
+  char *none[] = {"program", NULL}, *same[] = {"./program", "48", NULL},
+       *other[] = {"program", "50", NULL}, *more[] = {"program", "48", "10"};
+  make();
+  ck_assert_int_eq(check(NULL, NULL), 0);
+  ck_assert_int_eq(restart_check_arguments(&job, 3, more), 0);
+  ck_assert_int_eq(check(restart_option(), NULL), 0);
+  ck_assert_int_eq(restart_check_arguments(&job, 1, none), 0);
+  ck_assert_int_eq(restart_check_arguments(&job, 2, same), 0);
+  ck_assert_int_ne(restart_check_arguments(&job, 2, other), 0);
+  expect("argument 1 of the program was 48, and is 50: leave them out");
+  ck_assert_int_ne(restart_check_arguments(&job, 3, more), 0);
+  expect("argument 2 of the program was none, and is 10: leave them out");
+  drop();
+}
+END_TEST
+
 START_TEST(other_files_and_libraries_are_refused) {
   make();
   strcpy(file.id, "other");
@@ -367,7 +384,7 @@ int main(void) {
           all_processes_check_frames_by_the_same_numbers,
           where_they_cannot_be_a_line_says_why, what_cannot_be_used_together,
           the_checkpoint_decides, its_limit_of_the_stack_is_taken,
-          other_numbers_of_ranks_are_refused,
+          other_numbers_of_ranks_are_refused, other_arguments_are_refused,
           other_files_and_libraries_are_refused, other_places_are_refused,
           one_that_is_cut_off_or_not_there_is_refused, NULL});
 }
