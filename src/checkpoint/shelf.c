@@ -84,6 +84,21 @@ static int sign(int fd) {
   return ftruncate(fd, 0) == 0 ? whole_write(fd, text, (size_t)n) : errno;
 }
 
+/* flock: 0, or an errno value. A process that was just killed has its locks
+   until its memory is gone: `patient`, for two seconds. */
+static int take_lock(int fd, int how, bool patient) {
+  enum { STEP_MS = 20, PATIENCE_MS = 2000 };
+  int ms = patient ? PATIENCE_MS : 0;
+  while (flock(fd, how | LOCK_NB) != 0) {
+    if (errno != EWOULDBLOCK || ms <= 0) {
+      return errno;
+    }
+    usleep(STEP_MS * 1000);
+    ms -= STEP_MS;
+  }
+  return 0;
+}
+
 static int lock(struct shelf *s, struct pems_error *error) {
   char path[PATH_MAX + 8];
   name_lock(s->dir, path);
@@ -91,7 +106,7 @@ static int lock(struct shelf *s, struct pems_error *error) {
   if (s->lock < 0) {
     return cannot(error, errno, path);
   }
-  int code = flock(s->lock, LOCK_EX | LOCK_NB) == 0 ? 0 : errno;
+  int code = take_lock(s->lock, LOCK_EX, true);
   code = code ? code : sign(s->lock);
   if (code) {
     shelf_close(s);
@@ -147,7 +162,7 @@ uint64_t shelf_owner(const struct shelf *s) {
   return n > 0 ? manifest_sum(text, (size_t)n).sum : 0;
 }
 
-int shelf_is_free(const char *folder, struct pems_error *error) {
+int shelf_is_free(const char *folder, bool patient, struct pems_error *error) {
   char dir[PATH_MAX], path[PATH_MAX + 8];
   (void)snprintf(dir, sizeof(dir), "%s", folder);
   char *const slash = strrchr(dir, '/');
@@ -159,7 +174,7 @@ int shelf_is_free(const char *folder, struct pems_error *error) {
   if (fd < 0) { /* a copy, elsewhere */
     return 0;
   }
-  const bool held = flock(fd, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+  const bool held = take_lock(fd, LOCK_SH, patient) == EWOULDBLOCK;
   close(fd);
   return held ? busy(error, dir) : 0;
 }

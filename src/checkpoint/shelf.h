@@ -28,8 +28,8 @@ void shelf_close(struct shelf *s);
    if their directory is the same; once one of them owns it. */
 uint64_t shelf_owner(const struct shelf *s);
 /* Does no job write to the directory in which the folder of a checkpoint is?
-   Else EBUSY. */
-int shelf_is_free(const char *folder, struct pems_error *error);
+   Else EBUSY. `patient`: one that was killed has two seconds to be gone. */
+int shelf_is_free(const char *folder, bool patient, struct pems_error *error);
 
 /* The number of the newest that is complete, or 0. */
 uint64_t shelf_newest(const struct shelf *s);

@@ -28,7 +28,7 @@ static int nobody(const char *dir, struct pems_error *error) {
 /* The job may end before it looks. */
 static int await(const char *dir, const char *path, struct pems_error *error) {
   for (int ms = 0; access(path, F_OK) == 0; ms += STEP_MS) {
-    const bool ended = shelf_is_free(path, NULL) == 0;
+    const bool ended = shelf_is_free(path, false, NULL) == 0;
     if (!ended && ms < PATIENCE_MS) {
       usleep(STEP_MS * 1000);
     } else if (unlink(path) == 0) {
@@ -48,7 +48,7 @@ int wanted_ask(const char *dir, struct pems_error *error) {
     return failure(error, errno, "checkpoint: %s: %s", dir, strerror(errno));
   }
   name(full, path);
-  if (shelf_is_free(path, NULL) == 0) {
+  if (shelf_is_free(path, false, NULL) == 0) {
     return nobody(dir, error);
   }
   const int fd = open(path, O_WRONLY | O_CREAT | O_NONBLOCK | O_CLOEXEC, 0600);

@@ -239,7 +239,8 @@ int restart_check(struct job_setup *job) {
   if (!restart.restarts) {
     return 0;
   }
-  int code = net_rank() == 0 ? shelf_is_free(restart.folder, &job->error) : 0;
+  int code =
+      net_rank() == 0 ? shelf_is_free(restart.folder, true, &job->error) : 0;
   code = code ? code : compare(job);
   code = code ? code : take_over(job);
   return code ? code

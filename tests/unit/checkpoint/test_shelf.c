@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -175,6 +176,31 @@ START_TEST(one_job_has_it) {
 }
 END_TEST
 
+static struct shelf dying;
+
+static void *die_slowly(void *arg) {
+  usleep(100000);
+  shelf_close(&dying);
+  return arg;
+}
+
+START_TEST(one_that_dies_is_waited_for) {
+  struct shelf next;
+  pthread_t thread;
+  char folder[128];
+  make(&dying);
+  snprintf(folder, sizeof(folder), "%s/checkpoint-000001", dir);
+  ck_assert_int_eq(pthread_create(&thread, NULL, die_slowly, NULL), 0);
+  ck_assert_int_eq(shelf_is_free(folder, true, NULL), 0);
+  ck_assert_int_eq(pthread_join(thread, NULL), 0);
+  ck_assert_int_eq(shelf_open(&dying, dir, true, NULL), 0);
+  ck_assert_int_eq(pthread_create(&thread, NULL, die_slowly, NULL), 0);
+  ck_assert_int_eq(shelf_open(&next, dir, true, NULL), 0);
+  ck_assert_int_eq(pthread_join(thread, NULL), 0);
+  drop(&next);
+}
+END_TEST
+
 START_TEST(what_a_longer_name_left_is_cut) {
   struct shelf s;
   char path[128], text[512] = "";
@@ -245,11 +271,12 @@ START_TEST(it_is_free_when_no_job_has_it) {
   char folder[128];
   make(&s);
   snprintf(folder, sizeof(folder), "%s/checkpoint-000001", dir);
-  ck_assert_int_eq(shelf_is_free(folder, &error), EBUSY);
+  ck_assert_int_eq(shelf_is_free(folder, false, &error), EBUSY);
   ck_assert_ptr_nonnull(strstr(error.text, "a job that runs"));
-  ck_assert_int_eq(shelf_is_free("/tmp/elsewhere/checkpoint-000001", NULL), 0);
+  ck_assert_int_eq(
+      shelf_is_free("/tmp/elsewhere/checkpoint-000001", false, NULL), 0);
   shelf_close(&s);
-  ck_assert_int_eq(shelf_is_free(folder, NULL), 0);
+  ck_assert_int_eq(shelf_is_free(folder, false, NULL), 0);
   s.lock = -1;
   drop(&s);
 }
@@ -301,7 +328,7 @@ START_TEST(fifos_in_the_place_of_files_are_not_waited_for) {
     ck_assert_int_eq(mkfifo(path, 0600), 0);
   }
   ck_assert_uint_eq(shelf_owner(&s), 0);
-  ck_assert_int_eq(shelf_is_free(path, &error), 0);
+  ck_assert_int_eq(shelf_is_free(path, false, &error), 0);
   ck_assert_int_eq(shelf_get(dir, "identity", &sum, &bytes, &error), EILSEQ);
   ck_assert_ptr_nonnull(strstr(error.text, "identity: not a regular file"));
   ck_assert_int_eq(shelf_manifest(dir, &m, &error), EILSEQ);
@@ -333,6 +360,7 @@ int main(void) {
                                 files_of_all_ranks_are_looked_at,
                                 what_is_not_complete_is_not_there,
                                 one_job_has_it,
+                                one_that_dies_is_waited_for,
                                 its_owner_is_known_to_all_that_have_it,
                                 it_is_free_when_no_job_has_it,
                                 a_small_file_is_what_it_was,
