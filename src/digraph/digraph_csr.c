@@ -5,14 +5,18 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <signal.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/message.h"
 #include "digraph/digraph_formats.h"
 #include "digraph/digraph_out.h"
+#include "disk/file.h"
 #include "os/whole.h"
 
 #define MAGIC "pemsCSR" /* 8 bytes, with its end */
@@ -112,13 +116,44 @@ static bool sound(const struct digraph *g) {
   return down == 0 && most < g->nodes;
 }
 
+/* The file that was mapped last: its pages may go while they are used. */
+static struct {
+  char name[301];
+  uintptr_t at;
+  uint64_t bytes;
+} mapped;
+
+static void on_missing_page(int number, siginfo_t *info, void *context) {
+  (void)context;
+  if ((uintptr_t)info->si_addr - mapped.at < mapped.bytes) {
+    disk_file_unlink_names();
+    msg_fail(MSG_USAGE,
+             "%s: was cut short while it was used, or cannot be read: get all "
+             "of it, and start again",
+             mapped.name);
+  }
+  signal(number, SIG_DFL); /* the access is tried again, and ends this */
+}
+
+static void tell_of_missing_pages(const char *path, const void *at,
+                                  uint64_t bytes) {
+  struct sigaction action = {.sa_flags = SA_SIGINFO};
+  action.sa_sigaction = on_missing_page;
+  sigfillset(&action.sa_mask);
+  (void)snprintf(mapped.name, sizeof(mapped.name), "%s", path);
+  mapped.at = (uintptr_t)at;
+  mapped.bytes = bytes;
+  sigaction(SIGBUS, &action, NULL);
+}
+
 static int map(struct digraph *g, int fd, const struct header *h,
-               uint64_t bytes) {
+               uint64_t bytes, const char *path) {
   const struct layout l = layout_of(h->nodes, h->edges, h->flags & PLACES);
   char *const at = mmap(NULL, bytes, PROT_READ, MAP_PRIVATE, fd, 0);
   if (at == MAP_FAILED) {
     return -1;
   }
+  tell_of_missing_pages(path, at, bytes);
   madvise(at, bytes, MADV_WILLNEED); /* these only make it faster, */
   madvise(at, bytes, MADV_HUGEPAGE); /* where the system can */
   *g = (struct digraph){
@@ -184,7 +219,7 @@ static int read_open(struct digraph *g, int fd, const char *path,
   }
   if (o->load || o->outside) {
     code = load(g, fd, &h, path, o->outside, error);
-  } else if (map(g, fd, &h, bytes)) {
+  } else if (map(g, fd, &h, bytes, path)) {
     code = system_failed(path, error);
   }
   if (code) {

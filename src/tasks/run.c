@@ -67,9 +67,9 @@ static void *work(void *arg) {
 static int start_threads(struct pems_sched *s, pthread_t *thread,
                          struct job *job) {
   for (int t = 1; t < s->threads; t++) {
-    const int code =
-        thread_start(&thread[t], work, &job[t],
-                     &(struct thread_options){.name = "pems-sched"});
+    const int code = thread_start(
+        &thread[t], work, &job[t],
+        &(struct thread_options){.name = "pems-sched", .faults = true});
     if (code) {
       task_fail(s, code, "scheduler: thread %d of %d: %s: use fewer", t,
                 s->threads, strerror(code));

@@ -3,6 +3,8 @@
 #include <signal.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "graph_check.h"
 
@@ -605,6 +607,43 @@ START_TEST(a_csr_that_is_cut_short) {
 }
 END_TEST
 
+/* What a process says that reads all rows of `other`, and its status. */
+static int rows_read_by_another(char *said, size_t size) {
+  int ends[2], status = 0;
+  ck_assert_int_eq(pipe(ends), 0);
+  const pid_t child = fork();
+  if (child == 0) {
+    uint64_t all = 0;
+    dup2(ends[1], STDERR_FILENO);
+    for (uint64_t v = 0; v <= other.nodes; v++) {
+      all |= ((const volatile uint64_t *)other.first)[v];
+    }
+    _exit(all != 0);
+  }
+  close(ends[1]);
+  const ssize_t n = read(ends[0], said, size - 1);
+  said[n > 0 ? n : 0] = '\0';
+  close(ends[0]);
+  ck_assert_int_eq(waitpid(child, &status, 0), child);
+  return status;
+}
+
+START_TEST(a_csr_that_is_cut_short_while_it_is_mapped) {
+  char said[1024], wanted[400];
+  random_graph();
+  ck_assert_int_eq(digraph_write(&g, path_of("a.csr"), DIGRAPH_BY_NAME, &e), 0);
+  ck_assert_int_eq(digraph_read(&other, path_of("a.csr"), NULL, &e), 0);
+  ck_assert_int_eq(truncate(path_of("a.csr"), 4096), 0);
+  const int status = rows_read_by_another(said, sizeof(said));
+  ck_assert_msg(WIFEXITED(status) && WEXITSTATUS(status) == 2, "%d: %s", status,
+                said);
+  snprintf(wanted, sizeof(wanted), "pems: %s: was cut short while it was used",
+           path_of("a.csr"));
+  ck_assert_ptr_eq(strstr(said, wanted), said);
+  ck_assert_ptr_eq(strchr(said, '\n'), said + strlen(said) - 1);
+}
+END_TEST
+
 /* --- for others --- */
 
 static uint64_t long_at(const char *bytes, size_t at) {
@@ -780,6 +819,7 @@ int main(void) {
   tcase_add_test(t, a_csr_is_mapped_and_aligned);
   tcase_add_test(t, a_damaged_csr);
   tcase_add_test(t, a_csr_that_is_cut_short);
+  tcase_add_test(t, a_csr_that_is_cut_short_while_it_is_mapped);
   tcase_add_test(t, galois);
   tcase_add_test(t, gap);
   tcase_add_test(t, gap_both_ways);

@@ -8,6 +8,7 @@
 #include <check.h>
 #include <pthread.h>
 #include <sched.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
@@ -150,6 +151,14 @@ static enum pems_sched_work work(struct pems_sched_handle *h, uint32_t i) {
   return PEMS_SCHED_USELESS;
 }
 
+/* What tasks touch may be mapped, or protected: handlers learn of it. */
+static void check_faults(void) {
+  sigset_t blocked;
+  pthread_sigmask(SIG_SETMASK, NULL, &blocked);
+  must(!sigismember(&blocked, SIGBUS) && !sigismember(&blocked, SIGSEGV),
+       "a fault that handlers learn of");
+}
+
 static enum pems_sched_work run_task(void *arg, struct pems_sched_handle *h,
                                      const void *task, uint64_t priority) {
   const uint32_t i = read_task(task);
@@ -159,6 +168,9 @@ static enum pems_sched_work run_task(void *arg, struct pems_sched_handle *h,
   must(i < program.n, "a number");
   must(priority == priority_of(i), "a priority");
   must(maker[i] == i || made_by(maker[i], &first) > i, "what was written");
+  if (i % 256 == 0) {
+    check_faults();
+  }
   return work(h, i);
 }
 
