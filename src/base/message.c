@@ -5,6 +5,7 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -43,6 +44,19 @@ void msg_set_speaker(bool speaks) {
   atomic_store(&silent, !speaks);
 }
 
+static bool begins_row(const char *text, size_t n) {
+  return n > 2 && memcmp(text, "\n  ", 3) == 0;
+}
+
+void msg_clean(char *text, size_t n) {
+  for (size_t i = 0; i < n; i++) {
+    if (((unsigned char)text[i] < ' ' || text[i] == 127) &&
+        !begins_row(text + i, n - i)) {
+      text[i] = '?';
+    }
+  }
+}
+
 /* One write(2), so that lines of several processes do not mix. */
 static void say(const char *format, va_list args) {
   static const char prefix[] = "pems: ";
@@ -59,6 +73,7 @@ static void say(const char *format, va_list args) {
   if (used > sizeof(line) - 1) {
     used = sizeof(line) - 1;
   }
+  msg_clean(line, used);
   line[used++] = '\n';
   /* Nothing sensible can be done if stderr is gone. */
   const ssize_t written = write(STDERR_FILENO, line, used);
@@ -124,6 +139,7 @@ void msg_notice(const char *format, ...) {
   if (noticed) {
     char line[LINE_MAX_BYTES];
     vsnprintf(line, sizeof(line), format, args);
+    msg_clean(line, strlen(line));
     noticed(line);
   } else {
     say(format, args);

@@ -38,6 +38,12 @@ int msg_failing(void);
    processes find the same bad option; one of them says it). */
 void msg_set_speaker(bool speaks);
 
+/* Replaces control characters by '?': those of file names, options and other
+   processes' answers may move the cursor or write over what stands there. A
+   newline stays where two blanks follow: it begins a row of a list. All
+   messages go through it. Safe in a signal handler. */
+void msg_clean(char *text, size_t n);
+
 /* Prints "pems: <formatted>\n" with one write(2) and ends the job. The text
    has the form "<what failed>: <the value>: <what to do>". Only the first call
    in a process prints; later ones (other threads) just wait for the end.

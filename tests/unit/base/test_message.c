@@ -156,6 +156,26 @@ START_TEST(who_is_not_the_speaker_is_silent) {
 }
 END_TEST
 
+static void note_line(const char *line) {
+  msg_warn("noted %s", line);
+}
+
+/* As in a file's name. */
+static void warn_in_colour(void) {
+  msg_warn("%s: \xc3\xa9~\n  a row", "\033[2J\n\t\r\b\x1f\x7f a");
+  msg_notice("%s", "\033");
+  msg_set_notice(note_line);
+  msg_notice("%s", "\n");
+  msg_fail(1, "%s", "\a");
+}
+
+START_TEST(control_characters_do_not_reach_the_terminal) {
+  expect(warn_in_colour, 1,
+         "pems: ?[2J?????? a: \xc3\xa9~\n  a row\npems: ?\npems: noted "
+         "?\npems: ?\n");
+}
+END_TEST
+
 static void fail_long(void) {
   static char word[10000];
   memset(word, 'x', sizeof(word) - 1);
@@ -187,6 +207,7 @@ int main(void) {
   tcase_add_test(t, only_the_first_of_many_threads_speaks);
   tcase_add_test(t, warn_goes_on);
   tcase_add_test(t, who_is_not_the_speaker_is_silent);
+  tcase_add_test(t, control_characters_do_not_reach_the_terminal);
   tcase_add_test(t, a_long_line_is_cut_but_ends);
   suite_add_tcase(s, t);
   return check_run(s);
