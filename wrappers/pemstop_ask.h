@@ -14,8 +14,9 @@ struct pemstop_job {
 
 /* How far the job is, to be ended by view_free. A process is asked where the
    pemsrun of its job is, on whatever host; if there is none, or it is not
-   reached, for itself. Returns false if the job has ended. Where there is no
-   memory, this process ends with one line. */
+   reached, for itself. It takes at most 5 s, and no more bytes than lines of so
+   many processes, or 64 KiB, have. Returns false if the job has ended. Where
+   there is no memory, this process ends with one line. */
 bool pemstop_look(const struct pemstop_job *job, struct view *v);
 
 /* Is process `pid` of this host one of the job? */

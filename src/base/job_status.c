@@ -9,6 +9,8 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include "base/message.h"
+
 static const char begin[] = "pems-status 1";
 
 static const char *const names[] = {
@@ -73,8 +75,10 @@ int job_status_read(struct job_status *s, const char *line) {
     return -1;
   }
   strcpy(copy, line + sizeof(begin) - 1);
-  for (char *word = strtok_r(copy, " \n", &rest); word;
-       word = strtok_r(NULL, " \n", &rest)) {
+  copy[strcspn(copy, "\n")] = '\0';
+  msg_clean(copy, strlen(copy));
+  for (char *word = strtok_r(copy, " ", &rest); word;
+       word = strtok_r(NULL, " ", &rest)) {
     char *const value = strchr(word, '=');
     if (value) {
       *value = '\0';
@@ -112,24 +116,35 @@ int job_status_listen(bool whole) {
   return fd;
 }
 
-int job_status_accept(int listener) {
+/* Is the other end of that user, or root's? */
+static bool is_of(int fd, uid_t user) {
   struct ucred peer = {.uid = (uid_t)-1};
   socklen_t size = sizeof(peer);
+  return getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) == 0 &&
+         (peer.uid == user || peer.uid == 0);
+}
+
+int job_status_accept(int listener) {
   const int fd = accept4(listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
-  if (fd >= 0 && (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) ||
-                  (peer.uid != geteuid() && peer.uid != 0))) {
+  if (fd >= 0 && !is_of(fd, geteuid())) {
     close(fd);
     return -1;
   }
   return fd;
 }
 
+/* Any user can bind any name: the listener's user counts. A stranger who
+   accepts nothing must not hold this process up. */
 static int ask(bool whole, uid_t user, pid_t pid) {
   struct sockaddr_un a;
   const socklen_t n = address_of(&a, whole, user, pid);
-  const int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  if (fd >= 0 && connect(fd, (const struct sockaddr *)&a, n)) {
-    const int code = errno;
+  const int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+  if (fd < 0) {
+    return -1;
+  }
+  int code = connect(fd, (const struct sockaddr *)&a, n) ? errno : 0;
+  code = code || is_of(fd, user) ? code : EPERM;
+  if (code) {
     close(fd);
     errno = code;
     return -1;
@@ -167,7 +182,9 @@ static uid_t user_of(bool whole, pid_t pid) {
   while (f && fgets(line, sizeof(line), f)) {
     if (read_name(line, whole, &found, &p) && p == pid) {
       user = found;
-      break;
+      if (user == geteuid()) {
+        break;
+      }
     }
   }
   if (f) {
@@ -186,6 +203,15 @@ static bool is_new(const pid_t *pids, int n, pid_t pid) {
   return true;
 }
 
+/* Strangers' names are passed over here, lest they fill the list. */
+static bool answers(bool whole, uid_t user, pid_t pid) {
+  const int fd = ask(whole, user, pid);
+  if (fd >= 0) {
+    close(fd);
+  }
+  return fd >= 0;
+}
+
 int job_status_find(bool whole, pid_t *pids, int most) {
   char line[512];
   int n = 0;
@@ -193,7 +219,8 @@ int job_status_find(bool whole, pid_t *pids, int most) {
   pid_t pid;
   FILE *f = fopen("/proc/net/unix", "re");
   while (f && n < most && fgets(line, sizeof(line), f)) {
-    if (read_name(line, whole, &user, &pid) && is_new(pids, n, pid)) {
+    if (read_name(line, whole, &user, &pid) && is_new(pids, n, pid) &&
+        answers(whole, user, pid)) {
       pids[n++] = pid;
     }
   }

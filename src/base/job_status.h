@@ -46,7 +46,8 @@ enum { JOB_STATUS_LINE = 1024 };
 
 /* Writes the line with its newline and a NUL; returns its length. */
 int job_status_write(const struct job_status *s, char line[JOB_STATUS_LINE]);
-/* Reads a line. Returns 0, or -1 if it is none. What is not in it is 0. */
+/* Reads a line. Returns 0, or -1 if it is none. What is not in it is 0. Control
+   characters become '?'. */
 int job_status_read(struct job_status *s, const char *line);
 
 /* Listens for questions about this process, or as pemsrun (`whole`) about its
@@ -54,7 +55,8 @@ int job_status_read(struct job_status *s, const char *line);
 int job_status_listen(bool whole);
 /* The next who asks and may: a connection, or -1. */
 int job_status_accept(int listener);
-/* Asks process `pid`: a connection, or -1 and errno. */
+/* Asks process `pid`: a nonblocking connection, or -1 and errno. EPERM: another
+   user has taken its name. */
 int job_status_ask(bool whole, pid_t pid);
 /* Fills in the numbers of at most `most` processes of this user, on this host,
    that answer; returns how many there are. */

@@ -2,9 +2,14 @@
 #include "base/job_status.h"
 
 #include <check.h>
+#include <errno.h>
 #include <poll.h>
+#include <signal.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -53,6 +58,25 @@ START_TEST(other_lines_are_refused) {
 }
 END_TEST
 
+START_TEST(what_is_read_may_be_printed) {
+  struct job_status s;
+  ck_assert_int_eq(
+      job_status_read(&s, "pems-status 1 host=\033[31mE program=a\tb\177\n"),
+      0);
+  ck_assert_str_eq(s.host, "?[31mE");
+  ck_assert_str_eq(s.program, "a?b?");
+}
+END_TEST
+
+/* Passes over those who connected only to see whether somebody listens. */
+static int accept_last(int listener) {
+  int last = -1;
+  for (int fd; (fd = job_status_accept(listener)) >= 0; last = fd) {
+    close(last);
+  }
+  return last;
+}
+
 START_TEST(who_asks_is_answered) {
   const int listener = job_status_listen(false);
   pid_t pids[64];
@@ -66,7 +90,7 @@ START_TEST(who_asks_is_answered) {
   ck_assert(found);
   const int fd = job_status_ask(false, getpid());
   ck_assert_int_ge(fd, 0);
-  const int answer = job_status_accept(listener);
+  const int answer = accept_last(listener);
   ck_assert_int_ge(answer, 0);
   ck_assert_int_eq(write(answer, "x", 1), 1);
   char c;
@@ -102,14 +126,63 @@ START_TEST(other_users_are_not_answered) {
 }
 END_TEST
 
+/* Takes the name of a process of root's as another user, and accepts nobody. */
+static void squat(pid_t pid, int ready) {
+  struct sockaddr_un a = {.sun_family = AF_UNIX};
+  const int fd = socket(AF_UNIX, SOCK_STREAM, 0);
+  const int n = snprintf(a.sun_path + 1, sizeof(a.sun_path) - 1,
+                         "pems-process.0.%ld", (long)pid);
+  const socklen_t size =
+      (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + (size_t)n);
+  if (setresuid(65534, 65534, 65534) == 0 &&
+      bind(fd, (struct sockaddr *)&a, size) == 0 && listen(fd, 0) == 0 &&
+      write(ready, "r", 1) == 1) {
+    alarm(60);
+    pause();
+  }
+  _exit(1);
+}
+
+START_TEST(another_users_socket_is_not_asked) {
+  int ends[2], found = 0;
+  char ready;
+  pid_t pids[64];
+  if (geteuid() != 0) {
+    printf("only root can be another: not tested\n");
+    return;
+  }
+  ck_assert_int_eq(pipe(ends), 0);
+  const pid_t own = getpid(), child = fork();
+  if (child == 0) {
+    squat(own, ends[1]);
+  }
+  close(ends[1]);
+  ck_assert_int_eq(read(ends[0], &ready, 1), 1);
+  for (int i = 0; i < 3; i++) { /* the queue is full soon */
+    ck_assert_int_eq(job_status_ask(false, own), -1);
+    ck_assert(errno == EPERM || errno == EAGAIN);
+  }
+  const int n = job_status_find(false, pids, 64);
+  for (int i = 0; i < n; i++) {
+    found += pids[i] == own;
+  }
+  ck_assert_int_eq(found, 0);
+  kill(child, SIGKILL);
+  ck_assert_int_eq(waitpid(child, NULL, 0), child);
+  close(ends[0]);
+}
+END_TEST
+
 int main(void) {
   Suite *s = suite_create("job_status");
   TCase *t = tcase_create("job_status");
   tcase_add_test(t, what_is_written_is_read);
   tcase_add_test(t, the_longest_line_fits);
   tcase_add_test(t, other_lines_are_refused);
+  tcase_add_test(t, what_is_read_may_be_printed);
   tcase_add_test(t, who_asks_is_answered);
   tcase_add_test(t, other_users_are_not_answered);
+  tcase_add_test(t, another_users_socket_is_not_asked);
   suite_add_tcase(s, t);
   return check_run(s);
 }
