@@ -99,10 +99,21 @@ static int take_lock(int fd, int how, bool patient) {
   return 0;
 }
 
+/* A link there would lead to another file, and a pipe hold this process up. */
+static int open_lock(const char *path, int flags) {
+  return open(path, flags | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0600);
+}
+
 static int lock(struct shelf *s, struct pems_error *error) {
   char path[PATH_MAX + 8];
   name_lock(s->dir, path);
-  s->lock = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+  if (folder_is_others(s->dir)) {
+    return failure(error, EPERM,
+                   "checkpoint: %s: belongs to another user: name a directory "
+                   "of your own",
+                   s->dir);
+  }
+  s->lock = open_lock(path, O_RDWR | O_CREAT);
   if (s->lock < 0) {
     return cannot(error, errno, path);
   }
@@ -154,7 +165,7 @@ void shelf_close(struct shelf *s) {
 uint64_t shelf_owner(const struct shelf *s) {
   char path[PATH_MAX + 8], text[512];
   name_lock(s->dir, path);
-  const int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+  const int fd = open_lock(path, O_RDONLY);
   const ssize_t n = fd >= 0 ? read(fd, text, sizeof(text)) : 0;
   if (fd >= 0) {
     close(fd);
@@ -170,7 +181,7 @@ int shelf_is_free(const char *folder, bool patient, struct pems_error *error) {
     *slash = '\0';
   }
   name_lock(dir, path);
-  const int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+  const int fd = open_lock(path, O_RDONLY);
   if (fd < 0) { /* a copy, elsewhere */
     return 0;
   }

@@ -5,6 +5,8 @@
 #include "report/report_detail.h"
 #include "report/report_parts.h"
 
+#include "base/failure.h"
+#include "os/folder.h"
 #include "os/native.h"
 
 #include <dirent.h>
@@ -50,6 +52,12 @@ int report_check_dir(const char *dir, struct pems_error *error) {
   }
   if (!S_ISDIR(st.st_mode)) {
     return report_fail(error, ENOTDIR, dir);
+  }
+  if (folder_is_others(dir)) {
+    return failure(error, EPERM,
+                   "report: %s: belongs to another user: name a directory of "
+                   "your own with --pems-report",
+                   dir);
   }
   return check_writable(dir, error);
 }

@@ -24,6 +24,10 @@ make_program() {
 }
 
 make_program 0
+# A report is not written through links that lie in the way.
+mkdir "$work/report"
+echo precious >"$work/victim"
+ln -s ../victim "$work/report/identity.txt"
 for run in 1 2; do
   limited pemsrun -n 5 --pems-context=64M --pems-report="$work/report" \
     "$work/where" >"$work/out" ||
@@ -37,6 +41,9 @@ cmp -s "$work/out1" "$work/out2" || {
 }
 
 identity=$work/report/identity.txt
+grep -q '^precious$' "$work/victim" || fail "written through a link"
+modes=$(stat -c %a "$identity" "$work/report/index.html" | sort -u)
+[ "$(echo "$modes" | wc -l)" -eq 1 ] || fail "modes differ: $modes"
 grep -q "^file [0-9a-f]* $work/where\$" "$identity" || fail "no line of where"
 grep -q '^file [0-9a-f]* /.*/libc.so' "$identity" || fail "no line of libc"
 pemsinfo --identity="$identity" >"$work/out" || fail "not the same as it was"

@@ -9,6 +9,7 @@
 #include "mpi/object/naming.h"
 #include "mpi_below/net.h"
 #include "report/report.h"
+#include "report/report_parts.h"
 #include "report/trace.h"
 #include "vp/vp.h"
 
@@ -83,16 +84,9 @@ int job_report_start(const struct options *o, const char *driver,
 /* What the first process runs; the others run the same, or should. */
 static int write_identity(const char *dir, const struct identity *identity,
                           struct pems_error *error) {
-  char path[PATH_MAX];
-  const int n = snprintf(path, sizeof(path), "%s/identity.txt", dir);
-  FILE *const f = n < (int)sizeof(path) ? fopen(path, "we") : NULL;
-  if (!f) {
-    return failure(error, errno, "cannot write a report: %s: %s", path,
-                   strerror(errno));
-  }
-  const int code = identity_write(identity, f, error);
-  fclose(f);
-  return code;
+  struct report_file r;
+  const int code = report_create(&r, dir, "identity.txt", 0, error);
+  return code ? code : report_close(&r, identity_write(identity, r.f, error));
 }
 
 static int write_first(const char *dir, const struct identity *identity,

@@ -351,6 +351,48 @@ START_TEST(a_directory_that_cannot_be_written_is_refused) {
 }
 END_TEST
 
+/* Another user may have made the directory, or what is in it. */
+START_TEST(the_lock_is_no_link_and_no_pipe) {
+  struct shelf s;
+  char path[128], victim[128], text[16] = "";
+  struct pems_error error;
+  make(&s);
+  shelf_close(&s);
+  snprintf(path, sizeof(path), "%s/lock", dir);
+  snprintf(victim, sizeof(victim), "%s/victim", dir);
+  ck_assert_int_eq(shelf_put(dir, "victim", "precious", 8, NULL), 0);
+  ck_assert_int_eq(unlink(path), 0);
+  ck_assert_int_eq(symlink("victim", path), 0);
+  ck_assert_int_eq(shelf_open(&s, dir, true, &error), ELOOP);
+  ck_assert_ptr_nonnull(strstr(error.text, path));
+  FILE *const f = fopen(victim, "r");
+  ck_assert_ptr_nonnull(fgets(text, sizeof(text), f));
+  ck_assert_str_eq(text, "precious");
+  fclose(f);
+  ck_assert_int_eq(unlink(path), 0);
+  ck_assert_int_eq(mkfifo(path, 0600), 0);
+  ck_assert_int_eq(shelf_open(&s, dir, false, NULL), 0);
+  ck_assert_uint_eq(shelf_owner(&s), 0);
+  drop(&s);
+}
+END_TEST
+
+START_TEST(a_directory_of_another_user_is_refused) {
+  struct shelf s;
+  struct pems_error error;
+  if (geteuid() != 0) {
+    printf("only root can give a directory away: not tested\n");
+    return;
+  }
+  make(&s);
+  shelf_close(&s);
+  ck_assert_int_eq(chown(dir, 65534, 65534), 0);
+  ck_assert_int_eq(shelf_open(&s, dir, true, &error), EPERM);
+  ck_assert_ptr_nonnull(strstr(error.text, "another user"));
+  drop(&s);
+}
+END_TEST
+
 int main(void) {
   const TTest *const tests[] = {the_newest_is_found_and_the_oldest_goes,
                                 other_names_are_none,
@@ -366,6 +408,8 @@ int main(void) {
                                 a_small_file_is_what_it_was,
                                 fifos_in_the_place_of_files_are_not_waited_for,
                                 a_directory_that_cannot_be_written_is_refused,
+                                the_lock_is_no_link_and_no_pipe,
+                                a_directory_of_another_user_is_refused,
                                 NULL};
   return check_main("shelf", tests);
 }

@@ -690,6 +690,17 @@ START_TEST(directories_are_checked) {
 }
 END_TEST
 
+START_TEST(a_directory_of_another_user_is_refused) {
+  if (geteuid() != 0) {
+    printf("only root can give a directory away: not tested\n");
+    return;
+  }
+  ck_assert_int_eq(chown(dir, 65534, 65534), 0);
+  ck_assert_int_eq(report_check_dir(dir, &error), EPERM);
+  ck_assert_ptr_nonnull(strstr(error.text, "another user"));
+}
+END_TEST
+
 START_TEST(read_only_directories_are_refused) {
   if (geteuid() == 0) {
     printf("root may write anywhere: mode bits were not tested\n");
@@ -812,6 +823,7 @@ int main(void) {
   tcase_add_test(tc, gnuplot_draws_a_job_without_io);
   tcase_add_test(tc, an_older_report_is_replaced);
   tcase_add_test(tc, directories_are_checked);
+  tcase_add_test(tc, a_directory_of_another_user_is_refused);
   tcase_add_test(tc, read_only_directories_are_refused);
   tcase_add_test(tc, a_read_only_file_system_is_refused);
   tcase_add_test(tc, a_full_disk_is_said_and_leaves_no_half_file);
