@@ -147,8 +147,11 @@ UNIT_TESTS += \
   tests/unit/wrappers/test_pemsrun_command \
   tests/unit/wrappers/test_pemsrun_job \
   tests/unit/wrappers/test_pemsrun_options \
+  tests/unit/wrappers/test_monitor \
   tests/unit/wrappers/test_pemstop_ask \
   tests/unit/wrappers/test_pemstop_view
+tests_unit_wrappers_test_monitor_SOURCES = \
+  tests/unit/wrappers/test_monitor.c wrappers/monitor.c
 tests_unit_wrappers_test_pemstop_ask_SOURCES = \
   tests/unit/wrappers/test_pemstop_ask.c wrappers/pemstop_ask.c \
   wrappers/pemstop_view.c

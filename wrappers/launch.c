@@ -264,6 +264,11 @@ static void say_starter(const struct launch *l) {
            l->job->starter, WEXITSTATUS(l->status));
 }
 
+/* Processes have started, or may have and could not say so. */
+static bool any_started(const struct monitor *m) {
+  return m->joined || m->turned_away;
+}
+
 /* Says why, if nobody has and it is not the program's own status. */
 static void say_end(const struct launch *l) {
   struct monitor *const m = l->monitor;
@@ -286,9 +291,9 @@ static void say_end(const struct launch *l) {
     msg_warn("time limit: %d s have passed: the job was ended: give more with "
              "--timeout",
              l->job->timeout);
-  } else if (l->job->starter && !m->joined) {
+  } else if (l->job->starter && !any_started(m)) {
     say_starter(l);
-  } else if (WEXITSTATUS(l->status) && !m->joined) {
+  } else if (WEXITSTATUS(l->status) && !any_started(m)) {
     say_not_started(l);
   }
 }
@@ -301,14 +306,15 @@ static bool broke(const struct monitor *m) {
 }
 
 /* That of the program; 2 where there was none. */
-static int status_of(const struct launch *l, int joined) {
+static int status_of(const struct launch *l) {
   if (l->killed && l->monitor->down && l->monitor->status > 0) {
     return l->monitor->status;
   }
   if (WIFSIGNALED(l->status)) {
     return 128 + WTERMSIG(l->status);
   }
-  if (WEXITSTATUS(l->status) == 0 && l->job->starter && !joined) {
+  if (WEXITSTATUS(l->status) == 0 && l->job->starter &&
+      !any_started(l->monitor)) {
     return MSG_USAGE;
   }
   if (timed_out(l)) {
@@ -342,7 +348,6 @@ int launch(char **argv, const struct launch_job *job) {
   say_end(&l);
   const bool lost = m->state == MONITOR_LOST ||
                     (WIFEXITED(l.status) && l.status == 0 && broke(m));
-  const int joined = m->joined;
   monitor_close(m, LEFT_MS);
   keeper_end();
   if (l.status) {
@@ -356,5 +361,5 @@ int launch(char **argv, const struct launch_job *job) {
     raise(l.interrupted);
     sigprocmask(SIG_UNBLOCK, &set, NULL);
   }
-  return lost ? MSG_FAILED : status_of(&l, joined);
+  return lost ? MSG_FAILED : status_of(&l);
 }

@@ -5,6 +5,7 @@
 
 #include <arpa/inet.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <ifaddrs.h>
 #include <net/if.h>
 #include <netinet/in.h>
@@ -25,9 +26,12 @@
 
 /* Processes may see later than this one why one of them has died. */
 enum { EXPLAIN_MS = 300, LEFT_MS = 3000, TIME_UP_MS = 60000 };
+/* For the secret, from a connection on. */
+enum { SECRET_MS = 5000 };
 
 struct monitor_process {
   int fd;                        /* or -1 */
+  long long since;               /* ms, when it connected */
   char line[LIFELINE_TEXT_SIZE]; /* its first one, later answers and texts */
   int used;                      /* bytes of the line that have come */
   bool answers;                  /* what comes is an answer */
@@ -87,9 +91,11 @@ int monitor_open(struct monitor *m, bool local, struct pems_error *error) {
   unsigned char secret[(sizeof(m->cookie) - 1) / 2];
   *m = (struct monitor){.listener = local ? listen_here() : listen_to_all(),
                         .heard = epoll_create1(EPOLL_CLOEXEC),
+                        .spare = open("/dev/null", O_RDONLY | O_CLOEXEC),
                         .ender = -1,
                         .status = -1};
-  if (m->listener < 0 || m->heard < 0 || listen(m->listener, 128) ||
+  if (m->listener < 0 || m->heard < 0 || m->spare < 0 ||
+      listen(m->listener, 128) ||
       getrandom(secret, sizeof(secret), 0) != (ssize_t)sizeof(secret)) {
     return failure(error, errno ? errno : EIO,
                    "a port for the processes of the job: %s: check the network",
@@ -255,14 +261,76 @@ static struct monitor_process *place(struct monitor *m) {
   return &m->processes[m->n++];
 }
 
-static void drop(struct monitor_process *p) {
+static void drop(struct monitor *m, struct monitor_process *p) {
+  m->strangers -= !p->known;
   close(p->fd);
   p->fd = -1;
+}
+
+static bool is_stranger(const struct monitor_process *p) {
+  return p->fd >= 0 && !p->known;
+}
+
+/* Of those that have not said the secret yet; NULL: there is none. */
+static struct monitor_process *oldest_stranger(const struct monitor *m) {
+  struct monitor_process *oldest = NULL;
+  for (int i = 0; m->strangers && i < m->n; i++) {
+    struct monitor_process *const p = &m->processes[i];
+    if (is_stranger(p) && (!oldest || p->since < oldest->since)) {
+      oldest = p;
+    }
+  }
+  return oldest;
+}
+
+/* Connections that say nothing would keep descriptors for ever. Returns the ms
+   until the next is too old, or -1. */
+static int drop_silent(struct monitor *m) {
+  struct monitor_process *p;
+  while ((p = oldest_stranger(m))) {
+    const long long left = p->since + SECRET_MS - monitor_now_ms();
+    if (left > 0) {
+      return (int)left;
+    }
+    drop(m, p);
+  }
+  return -1;
+}
+
+/* Closes whoever waits at a listener: it would stay readable, and this process
+   spin. */
+static void turn_away(struct monitor *m, int listener) {
+  close(m->spare);
+  const int fd = accept4(listener, NULL, NULL, SOCK_CLOEXEC);
+  if (fd >= 0) {
+    close(fd);
+  }
+  m->spare = open("/dev/null", O_RDONLY | O_CLOEXEC);
+  if (!m->turned_away++) {
+    msg_warn("pemsrun: a connection: %s: a process of the job may not have "
+             "been let in: raise ulimit -n",
+             strerror(EMFILE));
+  }
+}
+
+/* Is that why somebody could not be taken? Processes say the secret at once: of
+   the others the oldest goes, that there be room when this is tried again. */
+static void make_room(struct monitor *m, int listener, int code) {
+  struct monitor_process *const p = oldest_stranger(m);
+  if (code != EMFILE && code != ENFILE) {
+    return;
+  }
+  if (p) {
+    drop(m, p);
+  } else {
+    turn_away(m, listener);
+  }
 }
 
 static void join(struct monitor *m) {
   const int fd = accept4(m->listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
   if (fd < 0) {
+    make_room(m, m->listener, errno);
     return;
   }
   struct monitor_process *const p = lifeline_keep(fd) ? NULL : place(m);
@@ -270,12 +338,13 @@ static void join(struct monitor *m) {
     close(fd);
     return;
   }
-  *p = (struct monitor_process){.fd = fd};
+  *p = (struct monitor_process){.fd = fd, .since = monitor_now_ms()};
   m->arrivals++;
+  m->strangers++;
   struct epoll_event e = {.events = EPOLLIN,
                           .data.u32 = (uint32_t)(p - m->processes)};
   if (epoll_ctl(m->heard, EPOLL_CTL_ADD, fd, &e)) {
-    drop(p);
+    drop(m, p);
   }
 }
 
@@ -317,6 +386,15 @@ static void ask_all(struct monitor *m) {
   }
 }
 
+static void take_question(struct monitor *m) {
+  errno = 0;
+  if (questions_take(&m->questions, monitor_now_ms())) {
+    ask_all(m);
+  } else {
+    make_room(m, m->questions.listener, errno);
+  }
+}
+
 /* In the place of those that have not answered in time. */
 static void tell_silent(struct monitor *m) {
   for (int i = 0; i < m->n; i++) {
@@ -341,6 +419,7 @@ static void tell_silent(struct monitor *m) {
 static void hear_question(struct monitor *m, struct monitor_process *p) {
   const int fd = p->fd;
   p->fd = -1;
+  m->strangers--;
   (void)epoll_ctl(m->heard, EPOLL_CTL_DEL, fd, NULL);
   if (questions_adopt(&m->questions, fd, monitor_now_ms())) {
     ask_all(m);
@@ -358,12 +437,13 @@ static void greet(struct monitor *m, struct monitor_process *p, char c) {
     hear_question(m, p);
     return;
   }
-  p->known = lifeline_read(&p->hello, p->line) == 0 &&
-             strcmp(p->hello.cookie, m->cookie) == 0;
-  if (!p->known) {
-    drop(p);
+  if (lifeline_read(&p->hello, p->line) ||
+      strcmp(p->hello.cookie, m->cookie) != 0) {
+    drop(m, p);
     return;
   }
+  p->known = true;
+  m->strangers--;
   m->joined++;
   m->job = p->hello.job;
   answer(p, LIFELINE_WELCOME);
@@ -452,7 +532,7 @@ static void take(struct monitor *m, struct monitor_process *p, char c) {
 
 /* The connection has ended: by `error`, or 0, as when a process ends. */
 static void leave(struct monitor *m, struct monitor_process *p, int error) {
-  drop(p);
+  drop(m, p);
   if (!p->known) {
     return;
   }
@@ -501,6 +581,14 @@ static void hear_some(struct monitor *m) {
   }
 }
 
+/* The least of two times to wait, of which -1 is the longest. */
+static int sooner(int a, long long b) {
+  if (b < 0) {
+    b = 0;
+  }
+  return a < 0 || b < a ? (int)b : a;
+}
+
 /* One round of waiting. */
 static bool wait_once(struct monitor *m, int fd, int ms) {
   const int asked = m->questions.asker < 0 ? m->questions.listener : -1;
@@ -510,6 +598,10 @@ static bool wait_once(struct monitor *m, int fd, int ms) {
       {.fd = m->heard, .events = POLLIN},
       {.fd = asked, .events = POLLIN},
   };
+  const int silent = drop_silent(m);
+  if (silent >= 0) {
+    ms = sooner(ms, silent);
+  }
   const bool any = poll(p, sizeof(p) / sizeof(*p), ms) > 0;
   if (any && p[2].revents) {
     hear_some(m);
@@ -517,22 +609,14 @@ static bool wait_once(struct monitor *m, int fd, int ms) {
   if (any && p[1].revents) {
     join(m);
   }
-  if (any && p[3].revents && questions_take(&m->questions, monitor_now_ms())) {
-    ask_all(m);
+  if (any && p[3].revents) {
+    take_question(m);
   }
   if (questions_late(&m->questions, monitor_now_ms())) {
     tell_silent(m);
   }
   questions_settle(&m->questions, monitor_now_ms());
   return any && p[0].revents;
-}
-
-/* The least of two times to wait, of which -1 is the longest. */
-static int sooner(int a, long long b) {
-  if (b < 0) {
-    b = 0;
-  }
-  return a < 0 || b < a ? (int)b : a;
 }
 
 bool monitor_serve(struct monitor *m, int fd, int ms) {
@@ -591,8 +675,11 @@ void monitor_close(struct monitor *m, int ms) {
   close(m->listener);
   m->listener = -1;
   for (int i = 0; i < m->n; i++) {
-    if (m->processes[i].fd >= 0) {
-      shutdown(m->processes[i].fd, SHUT_WR);
+    struct monitor_process *const p = &m->processes[i];
+    if (is_stranger(p)) {
+      drop(m, p);
+    } else if (p->fd >= 0) {
+      shutdown(p->fd, SHUT_WR);
     }
   }
   while (any_left(m) && monitor_now_ms() < end) {
@@ -600,10 +687,11 @@ void monitor_close(struct monitor *m, int ms) {
   }
   for (int i = 0; i < m->n; i++) {
     if (m->processes[i].fd >= 0) {
-      drop(&m->processes[i]);
+      drop(m, &m->processes[i]);
     }
   }
   close(m->heard);
+  close(m->spare);
   free(m->processes);
   m->processes = NULL;
 }

@@ -29,11 +29,14 @@ struct monitor {
   int listener;
   int heard; /* an epoll of the processes: in the order in which something came
                 from them, or they died */
+  int spare; /* a descriptor for whoever comes when there is no other */
   char cookie[33];
   struct monitor_process *processes; /* that are connected, or were */
   int n;
   int arrivals;      /* connections that have ever come, of whomever */
   int joined;        /* how many processes have ever come */
+  int strangers;     /* that are connected and have not said the secret */
+  int turned_away;   /* for want of descriptors: perhaps processes */
   bool passive;      /* what happens to processes is left to who started them */
   unsigned long job; /* the launcher's number, when one has come */
   bool told;         /* somebody has said why the job ends, or will */

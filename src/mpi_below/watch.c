@@ -277,10 +277,10 @@ static void hear(int fd) {
 }
 
 static void tell_unwatched(void) {
-  msg_notice("host %s: no connection with pemsrun at port %s: should a host be "
-             "lost, it is noticed late: let all ports through between the "
-             "hosts",
-             watch.hello.host, watch.places);
+  msg_notice("host %s: process %d could not join pemsrun at port %s: should a "
+             "host be lost, it is noticed late: let all ports through between "
+             "the hosts, and raise ulimit -n where pemsrun says so",
+             watch.hello.host, watch.hello.process, watch.places);
 }
 
 static bool tell(char what) {
