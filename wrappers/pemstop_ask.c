@@ -84,6 +84,7 @@ static int ask_at(const char *address, const char *port, const char *cookie,
   const bool asked = fd >= 0 &&
                      (connect(fd, found->ai_addr, found->ai_addrlen) == 0 ||
                       (errno == EINPROGRESS && finish_connecting(fd, end))) &&
+                     !lifeline_is_strangers(fd) &&
                      send(fd, line, n, MSG_NOSIGNAL) == (ssize_t)n;
   freeaddrinfo(found);
   if (!asked && fd >= 0) {

@@ -1,11 +1,13 @@
 #define _GNU_SOURCE
 #include "base/lifeline.h"
 
+#include <arpa/inet.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
 int lifeline_write(const struct lifeline_hello *h, char *line) {
   return snprintf(line, LIFELINE_LINE, "%s %d %d %ld %lu %s\n", h->cookie,
@@ -28,6 +30,48 @@ bool lifeline_is_question(const char *line, const char *cookie) {
   char question[LIFELINE_LINE];
   lifeline_write_question(cookie, question);
   return strcmp(line, question) == 0;
+}
+
+/* Reads a line of /proc/net/tcp or tcp6: the user who listens at that port, at
+   127.0.0.1 or at all addresses; or false. */
+static bool read_listener(const char *line, unsigned port, unsigned *user) {
+  enum { LISTENS = 0x0a };
+  char address[33];
+  unsigned at, state;
+  if (sscanf(line, " %*d: %32[0-9A-F]:%x %*[0-9A-F]:%*x %x %*s %*s %*s %u",
+             address, &at, &state, user) != 4 ||
+      at != port || state != LISTENS) {
+    return false;
+  }
+  const size_t n = strlen(address);
+  return strspn(address, "0") == n ||
+         (n >= 8 && strcmp(address + n - 8, "0100007F") == 0);
+}
+
+static bool listens_here(const char *table, unsigned port) {
+  char line[512];
+  unsigned user;
+  bool found = false;
+  FILE *const f = fopen(table, "re");
+  while (f && !found && fgets(line, sizeof(line), f)) {
+    found = read_listener(line, port, &user) && (user == geteuid() || !user);
+  }
+  if (f) {
+    fclose(f);
+  }
+  return found;
+}
+
+bool lifeline_is_strangers(int socket) {
+  struct sockaddr_in a = {0};
+  socklen_t size = sizeof(a);
+  if (getpeername(socket, (struct sockaddr *)&a, &size) ||
+      a.sin_family != AF_INET || a.sin_addr.s_addr != htonl(INADDR_LOOPBACK)) {
+    return false;
+  }
+  const unsigned port = ntohs(a.sin_port);
+  return !listens_here("/proc/net/tcp", port) &&
+         !listens_here("/proc/net/tcp6", port);
 }
 
 /* A probe each second after a third of the time: on a crowded link some are

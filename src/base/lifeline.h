@@ -67,6 +67,11 @@ void lifeline_write_question(const char *cookie, char *line);
 /* Is the line that, with this cookie? */
 bool lifeline_is_question(const char *line, const char *cookie);
 
+/* Is a connection one to a port of this host's loopback address at which only
+   another user, not root, listens? Such a one is not to get the cookie: where
+   pemsrun has gone, or is not on this host, anybody may have taken its port. */
+bool lifeline_is_strangers(int socket);
+
 /* Makes the kernel watch a connection as above. Returns 0, or -1 and errno. */
 int lifeline_keep(int socket);
 

@@ -94,7 +94,7 @@ static bool finish_connecting(int fd) {
 static bool introduce(int fd) {
   char welcome = 0, line[LIFELINE_LINE];
   const int n = lifeline_write(&watch.hello, line);
-  return lifeline_keep(fd) == 0 &&
+  return !lifeline_is_strangers(fd) && lifeline_keep(fd) == 0 &&
          send(fd, line, (size_t)n, MSG_NOSIGNAL) == n &&
          wait_for(fd, POLLIN, CONNECT_MS) == READY &&
          recv(fd, &welcome, 1, 0) == 1 && welcome == LIFELINE_WELCOME;

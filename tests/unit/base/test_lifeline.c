@@ -1,12 +1,16 @@
+#define _GNU_SOURCE
 #include "base/lifeline.h"
 
+#include <arpa/inet.h>
 #include <check.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "check_main.h"
@@ -86,6 +90,75 @@ START_TEST(test_the_kernel_watches) {
 }
 END_TEST
 
+/* Listens at 127.0.0.1 or, if `all`, at all addresses of both families. */
+static int listen_at(bool all, struct sockaddr_in *at) {
+  const struct sockaddr_in6 six = {.sin6_family = AF_INET6};
+  const int fd = socket(all ? AF_INET6 : AF_INET, SOCK_STREAM, 0);
+  struct sockaddr_in6 got;
+  socklen_t n = sizeof(got);
+  *at = (struct sockaddr_in){.sin_family = AF_INET,
+                             .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+  if (fd < 0 ||
+      bind(fd, all ? (const struct sockaddr *)&six : (struct sockaddr *)at,
+           all ? sizeof(six) : sizeof(*at)) ||
+      listen(fd, 1) || getsockname(fd, (struct sockaddr *)&got, &n)) {
+    return -1; /* no IPv6 here */
+  }
+  at->sin_port = got.sin6_port; /* both families have it in the same place */
+  return fd;
+}
+
+static bool is_strangers(const struct sockaddr_in *at) {
+  const int fd = socket(AF_INET, SOCK_STREAM, 0);
+  ck_assert_int_eq(connect(fd, (const struct sockaddr *)at, sizeof(*at)), 0);
+  const bool is = lifeline_is_strangers(fd);
+  close(fd);
+  return is;
+}
+
+static _Noreturn void listen_as_another(bool all, int told) {
+  struct sockaddr_in at;
+  if (setresuid(65534, 65534, 65534) == 0 && listen_at(all, &at) >= 0 &&
+      write(told, &at, sizeof(at)) == sizeof(at)) {
+    alarm(60);
+    pause();
+  }
+  _exit(1);
+}
+
+static void expect_another(bool all) {
+  struct sockaddr_in at;
+  int ends[2];
+  ck_assert_int_eq(pipe(ends), 0);
+  const pid_t child = fork();
+  if (child == 0) {
+    listen_as_another(all, ends[1]);
+  }
+  close(ends[1]);
+  ck_assert_int_eq(read(ends[0], &at, sizeof(at)), sizeof(at));
+  ck_assert(is_strangers(&at));
+  kill(child, SIGKILL);
+  ck_assert_int_eq(waitpid(child, NULL, 0), child);
+  close(ends[0]);
+}
+
+START_TEST(test_a_port_of_another_user_is_known) {
+  for (int all = 0; all < 2; all++) {
+    struct sockaddr_in at;
+    const int own = listen_at(all, &at);
+    if (own >= 0) {
+      ck_assert(!is_strangers(&at));
+      close(own);
+    }
+    if (geteuid() != 0 || own < 0) {
+      printf("only root can be another: not tested\n");
+    } else {
+      expect_another(all);
+    }
+  }
+}
+END_TEST
+
 int main(void) {
   Suite *const suite = suite_create("lifeline");
   TCase *const c = tcase_create("lifeline");
@@ -94,6 +167,7 @@ int main(void) {
   tcase_add_test(c, test_other_lines_are_refused);
   tcase_add_test(c, test_questions);
   tcase_add_test(c, test_the_kernel_watches);
+  tcase_add_test(c, test_a_port_of_another_user_is_known);
   suite_add_tcase(suite, c);
   return check_run(suite);
 }
