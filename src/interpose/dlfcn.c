@@ -471,7 +471,7 @@ void dlfcn_begin_thread(const struct vp *vp) {
 void dlfcn_print_shared(void) {
   lock_take(&loader.lock);
   for (const struct shared *s = loader.shared; s; s = s->next) {
-    fprintf(stderr, "pems: opened, and shared by all ranks: %s\n", s->text);
+    msg_warn("opened, and shared by all ranks: %s", s->text);
   }
   lock_give(&loader.lock);
 }

@@ -1,6 +1,7 @@
 #define _GNU_SOURCE
 #include "wrappers/sort/pems_sort_lines.h"
 
+#include <limits.h>
 #include <locale.h>
 #include <stdio.h>
 #include <string.h>
@@ -30,6 +31,22 @@ bool sort_lines_called(int argc, char **argv) {
   return (is_sort && !own) || lines;
 }
 
+/* Lines are longer than messages may be, and for who compares them they are as
+   they are in the file. */
+static void say_disorder(const struct sort_lines_command *c, uint64_t wrong,
+                         char *line, size_t n) {
+  char where[PATH_MAX + 64];
+  snprintf(where, sizeof(where), "pems: %s:%llu: disorder: ", c->path[0],
+           (unsigned long long)wrong);
+  msg_clean(where, strlen(where));
+  if (isatty(STDERR_FILENO)) {
+    msg_clean(line, n);
+  }
+  fputs(where, stderr);
+  fwrite(line, 1, n, stderr);
+  fputc(key_order_end(&c->order), stderr);
+}
+
 static int check(struct sort_lines_command *c) {
   struct pems_error error;
   unsigned char *line;
@@ -39,10 +56,7 @@ static int check(struct sort_lines_command *c) {
     msg_fail(MSG_USAGE, "%s", error.text);
   }
   if (wrong && c->check == SORT_CHECK_SAY) {
-    fprintf(stderr, "pems: %s:%llu: disorder: ", c->path[0],
-            (unsigned long long)wrong);
-    fwrite(line, 1, line ? n : 0, stderr);
-    fputc(key_order_end(&c->order), stderr);
+    say_disorder(c, wrong, (char *)line, line ? n : 0);
   }
   native_free(line);
   return wrong ? NOT_SORTED : 0;
