@@ -129,7 +129,7 @@ START_TEST(who_does_not_say_the_secret_goes) {
   open_monitor();
   const int silent = connect_to(&m), wrong = connect_to(&m);
   ck_assert_int_eq(send(wrong, "GET /\n", 6, 0), 6);
-  /* It is closed while nothing else happens. */
+  /* The connection is closed while nothing else happens. */
   struct pollfd p = {.fd = silent, .events = POLLIN};
   for (int i = 0; i < 1000 && poll(&p, 1, 0) == 0; i++) {
     monitor_serve(&m, silent, 20000);

@@ -1,4 +1,4 @@
-/* What pemstop takes from who answers in a process's name. */
+/* Answers that pemstop gets from whoever has a process's name. */
 #define _GNU_SOURCE
 #include "wrappers/pemstop_ask.h"
 
@@ -93,7 +93,7 @@ START_TEST(nor_one_of_right_lines) {
 }
 END_TEST
 
-/* It would be waited for for ever. */
+/* The end of such an answer never comes. */
 START_TEST(who_is_slow_is_left) {
   struct view v;
   size_t taken;
