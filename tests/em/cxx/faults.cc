@@ -241,7 +241,7 @@ template <class F> number until_full(F &&add) {
   }
 }
 
-constexpr pems::container_options little{.memory = 256 << 10, .block = 4096};
+const pems::container_options little{.memory = 256 << 10, .block = 4096};
 
 void full_vector() {
   pems::vector<number> v(little);
