@@ -285,7 +285,8 @@ int pems_pqueue_new(struct pems_pqueue **queue,
   q->born = forked_now();
   q->before_limit = SIZE_MAX;
   record_order(&q->o.record, &q->order);
-  q->order.ties = true; /* what < does not tell apart is not before a limit */
+  /* Of reals, what < does not tell apart is not before a limit. */
+  q->order.ties = q->order.nans != 0;
   memory_init(&q->s.memory, q->o.memory);
   runs_init(&q->s.runs, &q->s.memory, NULL, MEMORY_PAGE, q->o.record.size);
   lock_init(&q->lock, LOCK_PQUEUE);
