@@ -215,7 +215,7 @@ void failures() {
     code = e.code().value();
   }
   check(code == EFBIG || code == ENOSPC);
-  check(v.size() == n && n > (256 << 10) / 8);
+  check(v.size() == n && n >= (256 << 10) / 8);
   setrlimit(RLIMIT_FSIZE, &was);
   // Not quite as much as before: what was read again is in memory and on disk.
   v.resize(n / 2);
