@@ -306,10 +306,9 @@ static void stay_locked(void) {
 static void look_locked(struct vp *vp, const char *what, bool found,
                         struct looks_time now) {
   struct run_queue_waiter me = {.vp = vp};
-  if (vp->shared && vp->wanting) {
-    run_queue_waiter_want_locked(&me);
-    give_way_locked(&me, what, !found);
-  } else if (!dispatch_in_the_way_locked() || !steps_aside_locked(vp, now)) {
+  const bool next = vp->shared && vp->wanting;
+  if (!next &&
+      (!dispatch_in_the_way_locked() || !steps_aside_locked(vp, now))) {
     stay_locked();
   } else if (vp->shared) {
     run_queue_waiter_want_locked(&me);

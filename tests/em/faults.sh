@@ -143,7 +143,7 @@ for kind in '--key 0:20' '--key 0:20 --threads 1'; do
   # shellcheck disable=SC2086
   refused 1 'output file: directory: Is a directory' $kind $from directory
   # shellcheck disable=SC2086
-  refused 2 'output file: pipe: ' $kind $from pipe
+  refused 1 '/dev/full: writing: No space' $kind $from /dev/full
   # shellcheck disable=SC2086
   refused 1 'output file: nowhere/x: No such' $kind $from nowhere/x
   # shellcheck disable=SC2086

@@ -257,10 +257,10 @@ void faults() {
 } // namespace
 
 int main() {
-  random_changes<number, number, std::less<>>(1, 100000, 1 << 15);
+  random_changes<number, number, std::less<>>(1, 50000, 1 << 14);
   random_changes<number, wide, std::greater<>>(2, 20000, 3000);
   random_changes<wide, odd, std::less<>>(3, 20000, 2500);
-  random_changes<odd, odd, std::less<>>(4, 50000, 1 << 14);
+  random_changes<odd, odd, std::less<>>(4, 25000, 1 << 13);
   orders();
   built();
   options();
