@@ -7,6 +7,7 @@
    go on to a barrier. */
 #include <errno.h>
 #include <mpi.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -73,17 +74,24 @@ static void touch_low(size_t mib) {
   block[0] = 1;
 }
 
-/* Empties the scratch files of this process, as a disk might that fails. */
-static void cut_scratch(void) {
-  for (int fd = 3; fd < 1024; fd++) {
+/* Empties the scratch files of this process, as a disk might that fails. Ranks'
+   writes make them long again, with zeros in the place of what was there, so
+   that goes on until the job ends. */
+static void *cut_scratch(void *arg) {
+  (void)arg;
+  int files[64], n = 0;
+  for (int fd = 3; fd < 1024 && n < 64; fd++) {
     char name[64], path[4096];
     snprintf(name, sizeof(name), "/proc/self/fd/%d", fd);
-    const ssize_t n = readlink(name, path, sizeof(path) - 1);
-    path[n > 0 ? n : 0] = '\0';
-    if (strstr(path, "/disk/") && ftruncate(fd, 0) != 0) {
-      exit(97);
+    const ssize_t length = readlink(name, path, sizeof(path) - 1);
+    path[length > 0 ? length : 0] = '\0';
+    if (strstr(path, "/disk/")) {
+      files[n++] = fd;
     }
   }
+  for (int i = 0; n > 0 && ftruncate(files[i % n], 0) == 0; i++) {
+  }
+  exit(97);
 }
 
 /* Returns what main is to return if the program is to end normally. */
@@ -154,8 +162,10 @@ int main(int argc, char **argv) {
     printf("running\n");
     fflush(stdout);
   }
-  if (strcmp(mode, "cut") == 0 && rank == culprit) {
-    cut_scratch();
+  pthread_t cutter;
+  if (strcmp(mode, "cut") == 0 && rank == culprit &&
+      pthread_create(&cutter, NULL, cut_scratch, NULL) != 0) {
+    exit(97);
   }
   if (strcmp(mode, "spin") == 0 || strcmp(mode, "cut") == 0) {
     spin(words, n);
