@@ -15,6 +15,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/limit.h"
 #include "base/message.h"
 #include "mpi_below/keeper.h"
 #include "mpi_below/launcher.h"
@@ -86,8 +87,11 @@ static void start(struct launch *l, char **argv) {
   l->signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
   if (l->signals < 0 || pipe2(report, O_CLOEXEC) ||
       (typed && pipe2(input, O_CLOEXEC)) || (l->mpirun = fork()) < 0) {
-    msg_fail(MSG_FAILED, "cannot start %s: %s: raise the limits (ulimit)",
-             argv[0], strerror(errno));
+    char advice[LIMIT_TEXT];
+    error = errno;
+    msg_fail(MSG_FAILED, "cannot start %s: %s: %s", argv[0], strerror(error),
+             limit_advice(advice, LIMIT_THREAD, error, 0,
+                          "allow more processes and memory"));
   }
   if (l->mpirun == 0) {
     become(argv, self, input[0], report[1]);
@@ -101,9 +105,12 @@ static void start(struct launch *l, char **argv) {
     close(input[0]);
     error = typed_start(input[1]);
     if (error) {
-      msg_warn("standard input: %s: what is typed does not reach the program: "
-               "raise ulimit -u",
-               strerror(error));
+      char advice[LIMIT_TEXT];
+      msg_warn(
+          "standard input: %s: what is typed does not reach the program: "
+          "%s",
+          strerror(error),
+          limit_advice(advice, LIMIT_THREAD, error, 0, "allow more processes"));
     }
   }
 }

@@ -22,6 +22,7 @@
 #include "base/failure.h"
 #include "base/job_status.h"
 #include "base/lifeline.h"
+#include "base/limit.h"
 #include "base/message.h"
 
 /* Processes may see later than this one why one of them has died. */
@@ -307,9 +308,11 @@ static void turn_away(struct monitor *m, int listener) {
   }
   m->spare = open("/dev/null", O_RDONLY | O_CLOEXEC);
   if (!m->turned_away++) {
+    char advice[LIMIT_TEXT];
     msg_warn("pemsrun: a connection: %s: a process of the job may not have "
-             "been let in: raise ulimit -n",
-             strerror(EMFILE));
+             "been let in: %s",
+             strerror(EMFILE),
+             limit_advice(advice, LIMIT_FILE, EMFILE, 0, "raise ulimit -n"));
   }
 }
 

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/lifeline.h"
+#include "base/limit.h"
 #include "base/message.h"
 #include "base/stop.h"
 #include "checkpoint/wish.h"
@@ -81,6 +82,9 @@ static int run_directly(const struct pemsrun_job *j) {
   msg_fail(MSG_USAGE, "cannot run: %s: %s", j->path, strerror(errno));
 }
 
+/* Of mpirun, for a process: pipes, sockets, plug-ins. */
+enum { LEAST_FILES = 64 };
+
 /* mpirun shares files of some MiB with the processes; where it
    cannot write them, it says so in pages, and dies of SIGXFSZ. */
 static void check_file_size(void) {
@@ -142,6 +146,7 @@ static int run_by_mpirun(struct pemsrun_job *j) {
     return pemsrun_command_show(&command);
   }
   check_file_size();
+  limit_need_files(LEAST_FILES);
   make_session(j);
   if (monitor_open(&monitor, local, &error)) {
     msg_fail(MSG_FAILED, "%s", error.text);

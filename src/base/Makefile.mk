@@ -13,6 +13,8 @@ libpemsbase_la_SOURCES += \
   src/base/job_status.h \
   src/base/lifeline.c \
   src/base/lifeline.h \
+  src/base/limit.c \
+  src/base/limit.h \
   src/base/message.c \
   src/base/message.h \
   src/base/need.c \
@@ -45,6 +47,7 @@ UNIT_TESTS += \
   tests/unit/base/test_forked \
   tests/unit/base/test_job_status \
   tests/unit/base/test_lifeline \
+  tests/unit/base/test_limit \
   tests/unit/base/test_message \
   tests/unit/base/test_need \
   tests/unit/base/test_questions \

@@ -1,19 +1,26 @@
 #include "base/need.h"
 
+#include <errno.h>
 #include <stdint.h>
 
+#include "base/limit.h"
 #include "base/message.h"
 #include "os/native.h"
 
+static const char *advice(char text[LIMIT_TEXT], size_t n) {
+  return limit_advice(text, LIMIT_MEMORY, ENOMEM, n,
+                      "give pems more with --pems-memory");
+}
+
 static _Noreturn void fail_short(size_t n, const char *what) {
-  msg_fail(MSG_FAILED,
-           "out of memory: %s: %zu bytes: give pems more with --pems-memory",
-           what, n);
+  char text[LIMIT_TEXT];
+  msg_fail(MSG_FAILED, "out of memory: %s: %zu bytes: %s", what, n,
+           advice(text, n));
 }
 
 _Noreturn void need_fail(const char *what) {
-  msg_fail(MSG_FAILED, "out of memory: %s: give pems more with --pems-memory",
-           what);
+  char text[LIMIT_TEXT];
+  msg_fail(MSG_FAILED, "out of memory: %s: %s", what, advice(text, 0));
 }
 
 void *need_alloc(size_t n, const char *what) {

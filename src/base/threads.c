@@ -1,5 +1,6 @@
 #include "base/threads.h"
 
+#include "base/limit.h"
 #include "base/message.h"
 #include "os/thread.h"
 
@@ -10,8 +11,9 @@ void threads_start(pthread_t *thread, void *(*run)(void *), void *arg) {
   const struct thread_options options = {.faults = true};
   const int error = thread_start(thread, run, arg, &options);
   if (error != 0) {
-    msg_fail(MSG_FAILED,
-             "network: a thread: %s: raise the limits of processes and memory",
-             strerror(error));
+    char advice[LIMIT_TEXT];
+    msg_fail(MSG_FAILED, "starting a thread: %s: %s", strerror(error),
+             limit_advice(advice, LIMIT_THREAD, error, 0,
+                          "allow more processes and memory"));
   }
 }

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "base/failure.h"
+#include "base/limit.h"
 #include "config/options.h"
 #include "config/size.h"
 #include "disk/choice.h"
@@ -43,8 +44,10 @@ struct disk_file {
 
 static int file_failure(const char *what, const char *path, int code,
                         const char *advice, struct pems_error *error) {
+  char text[LIMIT_TEXT];
+  /* EAGAIN: the thread of its queue. */
   return failure(error, code, "%s: %s: %s: %s", what, path, strerror(code),
-                 advice);
+                 limit_advice(text, LIMIT_THREAD, code, 0, advice));
 }
 
 /* --- opening --- */
@@ -154,8 +157,7 @@ static int output_failure(const struct disk_file *f, int code,
                           struct pems_error *error) {
   const char *const advice = code == ENOSPC || code == EDQUOT
                                  ? "free some space or name another file"
-                             : code == EFBIG ? "raise ulimit -f"
-                                             : "name another file";
+                                 : "name another file";
   return file_failure("output file", f->path, code, advice, error);
 }
 

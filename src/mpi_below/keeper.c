@@ -2,6 +2,7 @@
 #include "mpi_below/keeper.h"
 
 #include "base/failure.h"
+#include "base/limit.h"
 #include "mpi_below/mark.h"
 #include "mpi_below/session.h"
 #include "os/folder.h"
@@ -344,7 +345,7 @@ static int read_all(int fd, void *to, size_t n) {
   return 0;
 }
 
-/* Returns 0 or an errno value; EAGAIN: another job took the new folder for one
+/* Returns 0 or an errno value; ESTALE: another job took the new folder for one
    that is left. */
 static int make_kept(void) {
   static struct made made;
@@ -360,12 +361,12 @@ static int make_kept(void) {
   }
   close(from[1]);
   close(to[0]);
-  int error = keeper.pid < 0 || read_all(from[0], &made, sizeof(made))
-                  ? ECHILD
-                  : made.error;
+  int error = keeper.pid < 0                           ? errno
+              : read_all(from[0], &made, sizeof(made)) ? ECHILD
+                                                       : made.error;
   if (!error) {
     memcpy(keeper.folder, made.folder, sizeof(made.folder));
-    error = take_mark(&first) ? EAGAIN : 0;
+    error = take_mark(&first) ? ESTALE : 0;
   }
   const unsigned char number = (unsigned char)keeper.fd;
   if (!error && write(to[1], &number, 1) != 1) {
@@ -382,15 +383,16 @@ static int make_kept(void) {
 
 const char *keeper_make(struct pems_error *e) {
   enum { TRIES = 5 };
-  int error = EAGAIN;
-  for (int i = 0; i < TRIES && error == EAGAIN; i++) {
+  int error = ESTALE;
+  for (int i = 0; i < TRIES && error == ESTALE; i++) {
     error = make_kept();
   }
   if (error) {
-    failure(e, error,
-            "temporary directory: %s: %s: set TMPDIR to one that can be "
-            "written",
-            temporary(), strerror(error));
+    char advice[LIMIT_TEXT];
+    failure(e, error, "temporary directory: %s: %s: %s", temporary(),
+            strerror(error),
+            limit_advice(advice, LIMIT_THREAD, error, 0,
+                         "set TMPDIR to one that can be written"));
     keeper.folder[0] = '\0';
     return NULL;
   }

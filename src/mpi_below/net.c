@@ -2,6 +2,7 @@
 #include "mpi_below/net.h"
 
 #include "base/lifeline.h"
+#include "base/limit.h"
 #include "base/message.h"
 #include "base/stop.h"
 #include "mpi_below/flavour.h"
@@ -186,6 +187,10 @@ static void check_starter(void) {
   }
 }
 
+/* Of a process on its own: MPI's plug-ins, and what pems has open before there
+   are ranks. */
+enum { LEAST_FILES = 32 };
+
 void net_start(int *argc, char ***argv) {
   struct launcher_process self;
   const bool alone = !launcher_process(&self);
@@ -196,6 +201,7 @@ void net_start(int *argc, char ***argv) {
   launcher_choose();
   launcher_take_back_hangup();
   if (alone) {
+    limit_need_files(LEAST_FILES);
     start_alone();
   }
   watch_start();

@@ -1,5 +1,6 @@
 #include "net/lanes.h"
 
+#include "base/limit.h"
 #include "base/message.h"
 #include "base/need.h"
 #include "mpi_below/net.h"
@@ -56,12 +57,6 @@ static void connect(const struct beside *b, int i) {
   }
 }
 
-static const char *advice(int code) {
-  return code == EFBIG    ? "raise ulimit -f"
-         : code == EMFILE ? "raise ulimit -n"
-                          : "allow memfd_create and files of /proc there";
-}
-
 void lanes_create(MPI_Comm comm) {
   const size_t n = (size_t)net_host_size();
   net_check(real.Comm_size(comm, &lanes.processes));
@@ -70,9 +65,12 @@ void lanes_create(MPI_Comm comm) {
   const int code =
       beside_create(&lanes.beside, comm, 0, lanes.room + LANE_AROUND, prepare);
   if (code) {
+    char advice[LIMIT_TEXT];
     msg_notice("memory shared by the processes of this host: %s: all their "
                "messages go by the MPI, which is slower: %s",
-               strerror(code), advice(code));
+               strerror(code),
+               limit_advice(advice, LIMIT_FILE, code, 0,
+                            "allow memfd_create and files of /proc there"));
   }
   const struct beside *const b = &lanes.beside;
   lanes.marks = 0;

@@ -8,6 +8,7 @@
 
 #include "base/extensible.h"
 #include "base/forked.h"
+#include "base/limit.h"
 #include "os/native.h"
 #include "os/thread.h"
 #include "tasks/sched.h"
@@ -71,8 +72,10 @@ static int start_threads(struct pems_sched *s, pthread_t *thread,
         &thread[t], work, &job[t],
         &(struct thread_options){.name = "pems-sched", .faults = true});
     if (code) {
-      task_fail(s, code, "scheduler: thread %d of %d: %s: use fewer", t,
-                s->threads, strerror(code));
+      char advice[LIMIT_TEXT];
+      task_fail(s, code, "scheduler: thread %d of %d: %s: %s", t, s->threads,
+                strerror(code),
+                limit_advice(advice, LIMIT_THREAD, code, 0, "use fewer"));
       return t;
     }
   }

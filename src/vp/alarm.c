@@ -1,5 +1,6 @@
 #include "vp/alarm.h"
 
+#include "base/limit.h"
 #include "base/message.h"
 #include "base/self.h"
 #include "os/clock.h"
@@ -59,10 +60,10 @@ static void start_locked(void) {
                                  &(struct thread_options){.stack = STACK});
   self_leave();
   if (error) {
-    msg_fail(MSG_FAILED,
-             "scheduling: a thread: %s: raise the limits of processes and "
-             "memory",
-             strerror(error));
+    char advice[LIMIT_TEXT];
+    msg_fail(MSG_FAILED, "starting a thread: %s: %s", strerror(error),
+             limit_advice(advice, LIMIT_THREAD, error, STACK,
+                          "allow more processes and memory"));
   }
   bell.running = true;
 }

@@ -2,6 +2,7 @@
 #define _GNU_SOURCE
 #include "vp/vp.h"
 
+#include "base/limit.h"
 #include "base/message.h"
 #include "base/self.h"
 #include "config/size.h"
@@ -261,8 +262,11 @@ static void start(struct vp *vp) {
     futex_await(&vp->dropped);
   }
   if (error) {
-    msg_fail(MSG_FAILED, "starting a thread: rank %d: %s: use fewer VPs",
-             vp->rank, strerror(error));
+    char advice[LIMIT_TEXT];
+    msg_fail(MSG_FAILED, "starting a thread: rank %d: %s: %s", vp->rank,
+             strerror(error),
+             limit_advice(advice, LIMIT_THREAD, error, stack_size(),
+                          "use fewer ranks"));
   }
 }
 

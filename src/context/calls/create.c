@@ -3,6 +3,7 @@
 #include "context/calls/create.h"
 
 #include "base/failure.h"
+#include "base/limit.h"
 #include "base/message.h"
 #include "config/memory_plan.h"
 #include "config/size.h"
@@ -50,10 +51,13 @@ static int reserve(const struct contexts_options *o, struct pems_error *error) {
                        (o->room ? MAP_FIXED_NOREPLACE : 0),
                    -1, 0);
   if (all == MAP_FAILED) {
-    return failure(error, errno,
-                   "address space: %zu bytes for %d contexts: %s: give smaller "
-                   "contexts with --pems-context",
-                   len, contexts.n, strerror(errno));
+    const int code = errno;
+    char advice[LIMIT_TEXT];
+    return failure(error, code,
+                   "address space: %zu bytes for %d contexts: %s: %s", len,
+                   contexts.n, strerror(code),
+                   limit_advice(advice, LIMIT_ADDRESSES, code, len,
+                                "give smaller contexts with --pems-context"));
   }
   contexts.base = (char *)bits_align_up((uintptr_t)all, HUGE_PAGE);
   /* What contexts_destroy unmaps is all there is. */
@@ -147,8 +151,17 @@ static int start_learning(const struct contexts_options *o,
 }
 
 static int out_of_memory(struct pems_error *error) {
-  return failure(error, ENOMEM, "out of memory: %d contexts: use fewer VPs",
-                 contexts.n);
+  char advice[LIMIT_TEXT];
+  return failure(
+      error, ENOMEM, "out of memory: %d contexts: %s", contexts.n,
+      limit_advice(advice, LIMIT_MEMORY, ENOMEM, 0, "use fewer ranks"));
+}
+
+static int no_thread(int code, struct pems_error *error) {
+  char advice[LIMIT_TEXT];
+  return failure(
+      error, code, "starting a thread: %s: %s", strerror(code),
+      limit_advice(advice, LIMIT_THREAD, code, 0, "free some memory"));
 }
 
 static int create_all(const struct contexts_options *o,
@@ -174,17 +187,13 @@ static int start_movers(const struct contexts_options *o,
   }
   (void)frames_create(o->resident);
   const int code = movers_start(movers_wanted());
-  return code ? failure(error, code, "starting a thread: %s: free some memory",
-                        strerror(code))
-              : 0;
+  return code ? no_thread(code, error) : 0;
 }
 
 /* Also where nothing is ever swapped: memory counts there, too. */
 static int start_watching(struct pems_error *error) {
   const int code = store_mapped() ? 0 : density_start();
-  return code ? failure(error, code, "starting a thread: %s: free some memory",
-                        strerror(code))
-              : 0;
+  return code ? no_thread(code, error) : 0;
 }
 
 /* A rank's memory, and its stack; but never more than all have. */
@@ -333,8 +342,11 @@ int context_adopt(struct context *c, const struct image *image, int rank,
   }
   c->heap = heap_create(c->range, bits_align_down(contexts.mu - len, PAGE));
   if (!c->heap) {
-    return failure(error, ENOMEM,
-                   "out of memory: heap of rank %d: use fewer VPs", rank);
+    char advice[LIMIT_TEXT];
+    /* What it keeps of free memory has a sixth of that in addresses. */
+    return failure(error, ENOMEM, "out of memory: heap of rank %d: %s", rank,
+                   limit_advice(advice, LIMIT_MEMORY, ENOMEM, contexts.mu / 6,
+                                "use fewer ranks"));
   }
   space_limit_heap(c);
   c->state = CONTEXT_IN;

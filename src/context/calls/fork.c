@@ -1,6 +1,7 @@
 #define _GNU_SOURCE
 #include "context/calls/fork.h"
 
+#include "base/limit.h"
 #include "base/message.h"
 #include "context/calls/oversize.h"
 #include "context/internal.h"
@@ -30,8 +31,11 @@ void fork_prepare(const struct context *c) {
   const bool shares = store_mapped() || c->oversize.n;
   if (shares && !contexts.frozen && c->state == CONTEXT_IN &&
       pipe2(done, O_CLOEXEC) != 0) {
-    msg_fail(MSG_FAILED, "rank %d: fork: a pipe: %s: raise the limit (ulimit)",
-             c->rank, strerror(errno));
+    char advice[LIMIT_TEXT];
+    const int error = errno;
+    msg_fail(MSG_FAILED, "rank %d: fork: a pipe: %s: %s", c->rank,
+             strerror(error),
+             limit_advice(advice, LIMIT_FILE, error, 0, "raise fs.file-max"));
   }
 }
 
@@ -49,16 +53,21 @@ void fork_parent(void) {
 }
 
 static _Noreturn void fail_to_copy(const struct context *c, size_t len) {
-  msg_warn("rank %d: fork: no memory for the child's copy of %zu bytes: %s: "
-           "use another driver than --pems-io=mmap",
-           c->rank, len, strerror(errno));
+  char advice[LIMIT_TEXT];
+  const int error = errno;
+  msg_warn("rank %d: fork: no memory for the child's copy of %zu bytes: %s: %s",
+           c->rank, len, strerror(error),
+           limit_advice(advice, LIMIT_MEMORY, error, len,
+                        "use another driver than --pems-io=mmap"));
   msg_quit(MSG_FAILED);
 }
 
 static _Noreturn void fail_to_protect(const struct context *c, int error) {
-  msg_warn("rank %d: fork: protecting the child's memory: %s: raise "
-           "vm.max_map_count",
-           c->rank, strerror(error));
+  char advice[LIMIT_TEXT];
+  msg_warn(
+      "rank %d: fork: protecting the child's memory: %s: %s", c->rank,
+      strerror(error),
+      limit_advice(advice, LIMIT_MEMORY, error, 0, "raise vm.max_map_count"));
   msg_quit(MSG_FAILED);
 }
 

@@ -2,6 +2,7 @@
 #include "context/calls/oversize.h"
 
 #include "base/counters.h"
+#include "base/limit.h"
 #include "base/message.h"
 #include "base/ranges.h"
 #include "config/machine.h"
@@ -259,9 +260,11 @@ static void make_own(const struct context *c, const struct oversize *o) {
     copy(o, own, o->start, o->n);
   }
   if (!own || pages_move(own, o->start, o->n, false) != 0) {
-    msg_warn("rank %d: fork: no memory for the child's copy of %zu bytes: give "
-             "more --pems-memory",
-             c->rank, o->n);
+    char advice[LIMIT_TEXT];
+    msg_warn("rank %d: fork: no memory for the child's copy of %zu bytes: %s",
+             c->rank, o->n,
+             limit_advice(advice, LIMIT_MEMORY, errno, o->n,
+                          "give more --pems-memory"));
     msg_quit(MSG_FAILED);
   }
 }

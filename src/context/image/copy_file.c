@@ -4,6 +4,7 @@
 #include "context/image/copy_file.h"
 
 #include "base/failure.h"
+#include "base/limit.h"
 #include "context/image/relocation.h"
 #include "os/guided.h"
 #include "os/whole.h"
@@ -351,11 +352,11 @@ static int open_stand_in(struct image *img, int fd, void *at,
   }
   const int original = fcntl(number, F_DUPFD_CLOEXEC, 0);
   if (original < 0 || dup3(fd, number, O_CLOEXEC) < 0) {
-    const int code = failure(
-        error, reason(),
-        "cannot load a copy of the program: %s: raise the limit on open "
-        "files",
-        strerror(errno));
+    char advice[LIMIT_TEXT];
+    const int code =
+        failure(error, reason(), "cannot load a copy of the program: %s: %s",
+                strerror(errno),
+                limit_advice(advice, LIMIT_FILE, errno, 0, "free some memory"));
     if (original >= 0) {
       close(original);
     }
@@ -375,11 +376,11 @@ static int load_memfd(struct image *img, int rank, void *at,
   snprintf(name, sizeof(name), "pems-rank%d", rank);
   const int fd = copy_file_memory(name);
   if (fd < 0 || write_copy(f, fd, false) != 0) {
+    char advice[LIMIT_TEXT];
     code = failure(
-        error, reason(),
-        "cannot copy the program: rank %d: %s; free memory or raise the "
-        "limit on open files",
-        rank, strerror(errno));
+        error, reason(), "cannot copy the program: rank %d: %s: %s", rank,
+        strerror(errno),
+        limit_advice(advice, LIMIT_MEMORY, errno, 0, "free some memory"));
   } else {
     code = open_stand_in(img, fd, at, error);
   }

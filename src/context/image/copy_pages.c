@@ -4,6 +4,7 @@
 #include "context/image/copy_pages.h"
 
 #include "base/failure.h"
+#include "base/limit.h"
 #include "context/image/copy_file.h"
 #include "context/image/image_file.h"
 #include "os/pages.h"
@@ -123,16 +124,23 @@ void copy_pages_locate(struct image *img) {
   img->data_len = f->data_end - f->data;
 }
 
+static int cannot_map(const char *what, size_t bytes,
+                      struct pems_error *error) {
+  const int code = errno ? errno : EIO;
+  char advice[LIMIT_TEXT];
+  return failure(error, code, "cannot map a copy of %s: %s: %s", what,
+                 strerror(code),
+                 limit_advice(advice, LIMIT_MEMORY, code, bytes,
+                              "free memory or raise vm.max_map_count"));
+}
+
 int copy_pages_take_over(const struct image *img, bool keep_file,
                          struct pems_error *error) {
   if ((keep_file || leave_file(img) == 0) &&
       (img->data_len == 0 || replace_data(img) == 0)) {
     return 0;
   }
-  return failure(error, errno ? errno : EIO,
-                 "cannot map a copy of the program: %s; free memory or raise "
-                 "vm.max_map_count",
-                 strerror(errno));
+  return cannot_map("the program", img->data_len, error);
 }
 
 /* --- copies of what was opened at run time --------------------------------
@@ -241,10 +249,7 @@ int copy_pages_build(const struct image *img, bool keep_file,
   if (build(img, keep_file, fill, arg) == 0) {
     return 0;
   }
-  return failure(error, errno ? errno : EIO,
-                 "cannot map a copy of a library: %s; free memory or raise "
-                 "vm.max_map_count",
-                 strerror(errno));
+  return cannot_map("a library", img->data_len, error);
 }
 
 /* --- what of them may leave memory -----------------------------------------

@@ -2,6 +2,7 @@
 #include "context/image/image_place.h"
 
 #include "base/failure.h"
+#include "base/limit.h"
 #include "context/image/image_file.h"
 #include "os/bits.h"
 #include "os/guided.h"
@@ -70,9 +71,13 @@ int image_places_begin(const struct image_file *f, uintptr_t end, int ranks,
   if (code) {
     places.start = 0;
   }
+  char advice[LIMIT_TEXT];
   return code ? failure(error, code,
-                        "addresses for copies of the program: %zu bytes: %s",
-                        all, strerror(code))
+                        "addresses for copies of the program: %zu bytes: %s: "
+                        "%s",
+                        all, strerror(code),
+                        limit_advice(advice, LIMIT_ADDRESSES, code, all,
+                                     "use fewer ranks"))
               : 0;
 }
 

@@ -1,6 +1,7 @@
 #define _GNU_SOURCE
 #include "context/residency/lazy.h"
 
+#include "base/limit.h"
 #include "base/message.h"
 #include "base/self.h"
 #include "context/internal.h"
@@ -206,9 +207,11 @@ static void read_all(struct context_lazy *z, const struct ranges *pages) {
 }
 
 static _Noreturn void map_failed(const struct context *c, int error) {
-  msg_fail(MSG_FAILED,
-           "mapping a context: rank %d: %s: give --pems-swapin=eager", c->rank,
-           strerror(error));
+  char advice[LIMIT_TEXT];
+  msg_fail(MSG_FAILED, "mapping a context: rank %d: %s: %s", c->rank,
+           strerror(error),
+           limit_advice(advice, LIMIT_MEMORY, error, c->range_len,
+                        "give --pems-swapin=eager"));
 }
 
 static void map_piece(const struct context *c, const struct range *m,

@@ -3,6 +3,7 @@
 #include "context/residency/swap.h"
 
 #include "base/counters.h"
+#include "base/limit.h"
 #include "base/message.h"
 #include "context/internal.h"
 #include "context/residency/changes.h"
@@ -30,10 +31,12 @@
 /* --- memory of a context --- */
 
 static _Noreturn void map_failed(const struct context *c) {
-  msg_fail(MSG_FAILED,
-           "mapping memory: context of rank %d: %s: raise vm.max_map_count or "
-           "use fewer VPs",
-           c->rank, strerror(errno));
+  char advice[LIMIT_TEXT];
+  const int error = errno;
+  msg_fail(MSG_FAILED, "mapping memory: context of rank %d: %s: %s", c->rank,
+           strerror(error),
+           limit_advice(advice, LIMIT_MEMORY, error, c->range_len,
+                        "raise vm.max_map_count or use fewer ranks"));
 }
 
 static void map_range(const struct context *c, char *p, size_t n, int prot) {

@@ -17,6 +17,7 @@
 
 #include "base/failure.h"
 #include "base/forked.h"
+#include "base/limit.h"
 #include "config/options.h"
 #include "config/size.h"
 #include "disk/choice.h"
@@ -60,8 +61,10 @@ static int path_failure(const char *path, int code, struct pems_error *error) {
                            : code == EINVAL ? "is neither a directory, a file "
                                               "nor a block device"
                                             : strerror(code);
+  char advice[LIMIT_TEXT];
   return failure(error, code, "scratch disk: %s: %s: %s%s", path, what,
-                 code == ENOENT ? "create it or " : "", elsewhere);
+                 code == ENOENT ? "create it or " : "",
+                 limit_advice(advice, LIMIT_FILE, code, 0, elsewhere));
 }
 
 /* A file or device that is there, for us alone. */
@@ -216,8 +219,11 @@ static int attach_or_replace(struct pems_disks *s, const struct driver *driver,
   if (code == EINVAL || code == ENOSYS) {
     return choice_refused(io, driver, code, error);
   }
-  return code ? failure(error, code, "I/O driver: %s: %s: use another one", io,
-                        strerror(code))
+  char advice[LIMIT_TEXT];
+  return code ? failure(error, code, "I/O driver: %s: %s: %s", io,
+                        strerror(code),
+                        limit_advice(advice, LIMIT_THREAD, code, 0,
+                                     "use another one"))
               : 0;
 }
 

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/failure.h"
+#include "base/limit.h"
 #include "disk/choice.h"
 #include "disk/contexts/internal.h"
 #include "drivers/scratch.h"
@@ -122,9 +123,11 @@ static int check_files(const struct disks *d, struct pems_error *error) {
     const int fd = scratch_make(dir, 0);
     if (fd < 0) {
       const int code = errno;
+      char advice[LIMIT_TEXT];
       return failure(error, code,
                      "scratch directory: %s: no file can be made in it: %s: %s",
-                     dir, strerror(code), elsewhere);
+                     dir, strerror(code),
+                     limit_advice(advice, LIMIT_FILE, code, 0, elsewhere));
     }
     close(fd);
   }

@@ -9,6 +9,7 @@
 #include <sys/resource.h>
 
 #include "base/failure.h"
+#include "base/limit.h"
 #include "config/size.h"
 #include "disk/choice.h"
 #include "disk/contexts/batch.h"
@@ -84,7 +85,7 @@ static void close_files(struct disks *d) {
    that the free space told is what there was. */
 static int complain_open(struct disks *d, int i, const char *io, int code,
                          struct pems_error *error) {
-  char needs[16], has[16];
+  char needs[16], has[16], advice[LIMIT_TEXT];
   const char *const dir = d->disk[i].dir;
   struct rlimit limit;
   const bool bounded = getrlimit(RLIMIT_FSIZE, &limit) == 0 &&
@@ -112,11 +113,10 @@ static int complain_open(struct disks *d, int i, const char *io, int code,
         bounded ? "raise that" : "give a smaller --pems-context", elsewhere);
   }
   if (code == ENOMEM) {
-    return failure(
-        error, code,
-        "scratch space: %s in memory: cannot be had: use another driver "
-        "with --pems-io",
-        needs);
+    return failure(error, code,
+                   "scratch space: %s in memory: cannot be had: %s", needs,
+                   limit_advice(advice, LIMIT_MEMORY, code, needed_beside(d, i),
+                                "use another driver with --pems-io"));
   }
   if (code == ENOSYS) {
     return failure(
@@ -125,8 +125,10 @@ static int complain_open(struct disks *d, int i, const char *io, int code,
         "process: use --pems-io=unix",
         io);
   }
+  /* EAGAIN: its queue's thread. */
   return failure(error, code, "scratch file: %s (driver %s): %s: %s", dir, io,
-                 strerror(code), elsewhere);
+                 strerror(code),
+                 limit_advice(advice, LIMIT_THREAD, code, 0, elsewhere));
 }
 
 static const struct driver *find_driver(const char *io, const char **args,

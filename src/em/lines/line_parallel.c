@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/failure.h"
+#include "base/limit.h"
 #include "os/lock.h"
 #include "os/native.h"
 #include "os/thread.h"
@@ -238,9 +239,12 @@ static int start(struct line_parallel *m, struct part *p,
   pthread_cond_init(&p->changed, NULL);
   const int failed = thread_start(&p->thread, work, p, &options);
   p->started = !failed;
-  return failed ? failure(error, failed, "threads: to merge: %s: use fewer",
-                          strerror(failed))
-                : 0;
+  char advice[LIMIT_TEXT];
+  return failed
+             ? failure(
+                   error, failed, "threads: to merge: %s: %s", strerror(failed),
+                   limit_advice(advice, LIMIT_THREAD, failed, 0, "use fewer"))
+             : 0;
 }
 
 /* The i-th part of `parts` has as many cursors as the others, or one more. */

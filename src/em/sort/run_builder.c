@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/failure.h"
+#include "base/limit.h"
 #include "em/sort/replacement_selection.h"
 #include "em/sort/sorted_buffer.h"
 #include "os/clock.h"
@@ -362,9 +363,12 @@ int run_builder_new(struct run_builder **f, struct sort *s,
   }
   if (failed) {
     run_builder_free(new);
-    return failure(error, failed, "sorter: buffers and threads: %s",
-                   failed == ENOMEM ? "no memory for them: use less"
-                                    : "no more threads: use fewer");
+    char advice[LIMIT_TEXT];
+    const bool memory = failed == ENOMEM;
+    return failure(error, failed, "sorter: buffers and threads: no %s: %s",
+                   memory ? "memory for them" : "more threads",
+                   limit_advice(advice, LIMIT_THREAD, failed, 0,
+                                memory ? "use less" : "use fewer"));
   }
   *f = new;
   return 0;

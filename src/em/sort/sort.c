@@ -8,6 +8,7 @@
 
 #include "base/extensible.h"
 #include "base/failure.h"
+#include "base/limit.h"
 #include "config/options.h"
 #include "config/size.h"
 #include "em/core/bisect.h"
@@ -228,7 +229,12 @@ int sort_team(struct sort *s, int k, struct pems_error *error) {
   team_free(s->team);
   s->team = NULL;
   const int failed = team_new(&s->team, k);
-  return failed ? failure(error, failed, "threads: %d: use fewer", k) : 0;
+  char advice[LIMIT_TEXT];
+  return failed
+             ? failure(
+                   error, failed, "threads: %d: %s: %s", k, strerror(failed),
+                   limit_advice(advice, LIMIT_THREAD, failed, 0, "use fewer"))
+             : 0;
 }
 
 /* --- phases --- */

@@ -6,6 +6,7 @@
 
 #include "base/failure.h"
 #include "base/forked.h"
+#include "base/limit.h"
 #include "em/stream/graph.h"
 #include "os/lock.h"
 #include "os/thread.h"
@@ -255,8 +256,10 @@ static int begin_threads(struct pems_graph *g, const struct graph_task *mine) {
         thread_start(&t->thread, task_main, t,
                      &(struct thread_options){.name = "pems-stream"});
     if (code) {
-      return stream_node_fail(t->node, code, "a thread: %s: raise ulimit -u",
-                              strerror(code));
+      char advice[LIMIT_TEXT];
+      return stream_node_fail(
+          t->node, code, "a thread: %s: %s", strerror(code),
+          limit_advice(advice, LIMIT_THREAD, code, 0, "allow more processes"));
     }
     t->started = 1;
   }
