@@ -3,6 +3,7 @@
 #include "config/size.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -71,9 +72,11 @@ static void print_machine(const struct machine *m) {
 
 static int print_dir(const char *dir, void *data) {
   (void)data;
-  char size[32];
-  printf("%-10s %s: %s free\n", "scratch", dir,
-         size_format(machine_disk_free(dir), size, sizeof(size)));
+  char size[32], in_memory[PATH_MAX];
+  (void)disks_in_memory(dir, in_memory);
+  printf("%-10s %s: %s free%s\n", "scratch", dir,
+         size_format(machine_disk_free(dir), size, sizeof(size)),
+         *in_memory ? ", in memory (tmpfs)" : "");
   return 0;
 }
 
@@ -210,9 +213,8 @@ static void read_options(struct options *o, int argc, char **argv) {
   static char count[64];
   struct pems_error error;
   if (argc > 1 && strcmp(argv[1], "-n") == 0) {
-    if (argc < 3 || options_set(o, "v", argv[2], &error)) {
-      msg_fail(MSG_USAGE, "-n: %s: give the number of ranks, 1 or more",
-               argc < 3 ? "no value" : argv[2]);
+    if (options_set_ranks(o, "-n", argc < 3 ? "no value" : argv[2], &error)) {
+      msg_fail(MSG_USAGE, "%s", error.text);
     }
     snprintf(count, sizeof(count), "--pems-v=%s", argv[2]);
     argv[1] = argv[0];

@@ -101,7 +101,8 @@ struct plan_site site_here(const struct options *o, const struct machine *m) {
       .disk_free = free_space(o, m, v_local),
       .file_most = is_in_memory(o) ? 0 : disks_file_most(o->disk),
       .on_disk = site_driver(o) && site_driver(o)->map,
-      .base_rss = flavour_memory() + (o->report ? trace_memory(v_local) : 0),
+      .base_rss = flavour_memory(),
+      .report = o->report ? trace_memory(v_local) : 0,
   };
 }
 

@@ -126,7 +126,7 @@ void limit_need_files(unsigned least) {
   const rlim_t most = limit_of(RLIMIT_NOFILE);
   if (most < least) {
     msg_fail(MSG_USAGE,
-             "open files: ulimit -n is %llu: too few for MPI: raise it to %u "
+             "open files: too few for MPI: ulimit -n is %llu: raise it to %u "
              "or more",
              (unsigned long long)most, least);
   }

@@ -15,11 +15,11 @@ enum limit_use {
 enum { LIMIT_TEXT = 96 };
 
 /* Returns what to do, for the end of a message, where `use` has failed with the
-   errno value `code`: "ulimit -v is 500000 KiB: raise it" in `text` if a limit of
-   this process is the cause, else `otherwise`. `bytes` is what it was to take:
-   of memory; for a thread, its stack; for a file that was too large, the size
-   it was to have. 0: little, the default stack, an unknown size. Thread-safe,
-   does not allocate. */
+   errno value `code`: "ulimit -v is 500000 KiB: raise it" in `text` if a limit
+   of this process is the cause, else `otherwise`. `bytes` is what it was to
+   take: of memory; for a thread, its stack; for a file that was too large, the
+   size it was to have. 0: little, the default stack, an unknown size.
+   Thread-safe, does not allocate. */
 const char *limit_advice(char text[LIMIT_TEXT], enum limit_use use, int code,
                          uint64_t bytes, const char *otherwise);
 

@@ -42,6 +42,8 @@ static const struct rule {
                          8 * KIB, UINT64_MAX},
     [MEMORY_BOUNDARY] = {"boundary", "unaligned ends of messages", OF_SIGMA, 4,
                          16 * KIB, UINT64_MAX},
+    [MEMORY_REPORT] = {"report", "what --pems-report keeps of the run",
+                       OF_MEMORY, 1, 0, UINT64_MAX},
     [MEMORY_CONTEXTS] = {"contexts", "the ranks' own memory", OF_MEMORY, 1,
                          64 * KIB, UINT64_MAX},
 };
@@ -95,6 +97,9 @@ uint64_t memory_plan_bytes(const struct memory_plan *m, enum memory_use use) {
   }
   if (use == MEMORY_PEMS) {
     return pems_bytes(m);
+  }
+  if (use == MEMORY_REPORT) {
+    return m->report;
   }
   if (use == MEMORY_CONTEXTS) {
     const uint64_t taken = memory_plan_overhead(m);

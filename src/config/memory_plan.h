@@ -21,6 +21,7 @@ enum memory_use {
   MEMORY_OUTGOING, /* sigma: chunks on their way to other processes */
   MEMORY_INCOMING, /* sigma: chunks that have come from them */
   MEMORY_BOUNDARY, /* sigma: unaligned ends of messages to contexts on disk */
+  MEMORY_REPORT, /* what --pems-report keeps of the run, until it is written */
   MEMORY_CONTEXTS, /* what is left */
   MEMORY_USES,
 };
@@ -32,6 +33,7 @@ enum { MEMORY_PLAN_STACK = 128 << 10 };
 struct memory_plan {
   uint64_t memory; /* of the process */
   uint64_t base;   /* what it uses before any VP exists */
+  uint64_t report; /* what a report takes at most, or 0: none is wanted */
   uint64_t sigma;  /* PEMS2's shared buffer: for collective communication */
   int vps;         /* of this process */
   int peers;       /* other processes */

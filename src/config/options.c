@@ -474,6 +474,18 @@ int options_set(struct options *o, const char *name, const char *value,
                : set(o, i, value, &s);
 }
 
+int options_set_ranks(struct options *o, const char *arg, const char *value,
+                      struct pems_error *error) {
+  const struct source s = {argument_prefix, NULL};
+  const struct rule *const r = &rules[find(&s, "v", 1)];
+  return options_set(o, "v", value, NULL)
+             ? failure(error, EINVAL,
+                       "%s: %s: give the number of ranks, %llu to %llu", arg,
+                       value, (unsigned long long)r->least,
+                       (unsigned long long)r->most)
+             : 0;
+}
+
 /* The names in a new list, those that are relative behind `here`. `comma` is
    what stands between them, "" where there is just one. NULL: no memory. */
 static char *absolute_names(const char *names, const char *comma,

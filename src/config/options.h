@@ -104,6 +104,9 @@ int options_parse(struct options *o, int *argc, char **argv, char *const *env,
    left it, or all zero. */
 int options_set(struct options *o, const char *name, const char *value,
                 struct pems_error *error);
+/* The same for the number of ranks, which the user gave with option `arg`. */
+int options_set_ranks(struct options *o, const char *arg, const char *value,
+                      struct pems_error *error);
 /* Directories that are named relative to the current one (disk, report) become
    absolute: the program may change its directory before they are used. ENOMEM.
  */

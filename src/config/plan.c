@@ -22,6 +22,7 @@ static struct memory_plan shares_of(uint64_t memory, const struct plan *p,
   return (struct memory_plan){
       .memory = memory,
       .base = site->base_rss,
+      .report = site->report,
       .sigma = o->sigma ? o->sigma : memory_plan_sigma(memory),
       .vps = p->own,
       .peers = site->nprocs - 1,
@@ -58,26 +59,6 @@ static uint64_t defaults_memory(const struct machine *m,
   }
   left /= (uint64_t)site->nprocs_host;
   return left - left / 10;
-}
-
-bool plan_exceeds(const struct plan *p, const struct options *o,
-                  const struct machine *m, const struct plan_site *site,
-                  struct pems_error *error) {
-  /* What the process has already is part of what it asks for. */
-  const uint64_t left =
-      cgroup_left(m) / (uint64_t)site->nprocs_host + site->base_rss;
-  char asked[32], has[32];
-  if (!o->memory || m->limit == UINT64_MAX || p->memory.memory <= left) {
-    return false;
-  }
-  size_format(p->memory.memory, asked, sizeof(asked));
-  size_format(left, has, sizeof(has));
-  failure(
-      error, ENOMEM,
-      "--pems-memory: %s: the cgroup or Slurm has %s left for this process, "
-      "and the system kills what takes more: give less",
-      asked, has);
-  return true;
 }
 
 static int complain_memory(const struct plan *p, const struct options *o,
@@ -210,6 +191,23 @@ static uint64_t largest(const struct plan *p) {
   return bits_min(p->mu + MEMORY_PLAN_STACK, most);
 }
 
+/* The option that has kept mu from being larger. */
+static const char *more_than_mu(const struct plan *p, const struct options *o,
+                                const struct plan_site *site) {
+  const uint64_t even = p->resident / (uint64_t)p->k;
+  if (o->context) {
+    return "more --pems-context";
+  }
+  if (o->reserve == RESERVE_ALL && wanted_mu(p, o, site) < even) {
+    return "scratch directories with more room, or --pems-reserve=used";
+  }
+  if (o->reserve == RESERVE_ALL && p->k > 1) {
+    return "--pems-reserve=used";
+  }
+  return p->mu + unit_of(p->mu) < p->resident ? "more --pems-context"
+                                              : "more --pems-memory";
+}
+
 int plan_make(struct plan *p, const struct options *o, const struct machine *m,
               const struct plan_site *site, struct pems_error *error) {
   *p = (struct plan){0};
@@ -224,9 +222,66 @@ int plan_make(struct plan *p, const struct options *o, const struct machine *m,
     return code;
   }
   p->mu = given ? given : default_mu(p, o, site);
+  p->more = more_than_mu(p, o, site);
   p->alpha = o->alpha;
   p->needs_disk = site->on_disk || largest(p) > p->resident / (uint64_t)p->own;
   return 0;
+}
+
+/* What the process has already is part of what it asks for. */
+static uint64_t share_of(uint64_t left, const struct plan_site *site) {
+  return left / (uint64_t)site->nprocs_host + site->base_rss;
+}
+
+static bool complain_exceeds(const struct plan *p, const char *who,
+                             uint64_t bytes, const char *left,
+                             struct pems_error *error) {
+  char asked[32], has[32];
+  failure(error, ENOMEM,
+          "--pems-memory: %s: the %s has %s%s for this process, and the system "
+          "kills what takes more: give less",
+          size_format(p->memory.memory, asked, sizeof(asked)), who,
+          size_format(bytes, has, sizeof(has)), left);
+  return true;
+}
+
+/* Contexts on disk, where that is memory: as many as it has room for. A memory
+   that is given small enough for both, as tests do, is nothing to speak of. */
+static bool exceeds_with_contexts(const struct plan *p, const struct machine *m,
+                                  const struct plan_site *site,
+                                  struct pems_error *error) {
+  const uint64_t left =
+      share_of(m->limit == UINT64_MAX ? m->available
+                                      : bits_min(m->available, cgroup_left(m)),
+               site);
+  const uint64_t room = site->memory_free / (uint64_t)site->nprocs_host;
+  const uint64_t all = bits_min(room, (uint64_t)p->own * largest(p));
+  char memory[32], on_disk[32], has[32];
+  if (!site->memory_dir || !p->needs_disk || p->memory.memory + all <= left) {
+    return false;
+  }
+  failure(error, ENOMEM,
+          "scratch directory: %s: lies in memory: up to %s there beside %s of "
+          "--pems-memory are more than the %s left for this process: name one "
+          "on a disk with --pems-disk, or give less --pems-memory",
+          site->memory_dir, size_format(all, on_disk, sizeof(on_disk)),
+          size_format(p->memory.memory, memory, sizeof(memory)),
+          size_format(left, has, sizeof(has)));
+  return true;
+}
+
+bool plan_exceeds(const struct plan *p, const struct options *o,
+                  const struct machine *m, const struct plan_site *site,
+                  struct pems_error *error) {
+  const uint64_t left = share_of(cgroup_left(m), site);
+  const uint64_t all = m->memory / (uint64_t)site->nprocs_host;
+  if (o->memory && m->limit != UINT64_MAX && p->memory.memory > left) {
+    return complain_exceeds(p, "cgroup or Slurm", left, " left", error);
+  }
+  if (o->memory && p->memory.memory > all) {
+    return complain_exceeds(p, "machine", all, "", error);
+  }
+  return exceeds_with_contexts(p, m, site, error);
 }
 
 struct split_offer plan_offer(const struct options *o, const struct machine *m,

@@ -17,8 +17,12 @@ struct plan_site {
   uint64_t file_most; /* bytes of contexts in one scratch file; 0: no limit */
   int on_disk;        /* contexts lie on disk even if memory has room for all */
   uint64_t base_rss;  /* bytes this process uses before any VP exists */
-  int own, most;      /* VPs of this process, and most on any; 0: v/P, rounded
-                         up (--pems-split=even) */
+  uint64_t report;    /* bytes for what a report keeps, or 0 */
+  const char *memory_dir; /* the first scratch directory that lies in memory
+                             (tmpfs), or NULL */
+  uint64_t memory_free;   /* free bytes in all of these, on this host */
+  int own, most; /* VPs of this process, and most on any; 0: v/P, rounded
+                    up (--pems-split=even) */
 };
 
 struct plan {
@@ -29,12 +33,13 @@ struct plan {
   int k;                     /* running at once per process */
   struct memory_plan memory; /* of the process, and who gets what of it */
   uint64_t resident;         /* bytes of it for contexts */
-  uint64_t mu;     /* bytes of address space per context (multiple of 2 MiB
-                      unless smaller) */
-  int alpha;       /* messages sent to a process together, at most; 0: as many
-                      as fill the buffer */
-  bool needs_disk; /* on_disk, or own contexts of mu bytes, each with
-                      MEMORY_PLAN_STACK of its stack, > resident */
+  uint64_t mu;      /* bytes of address space per context (multiple of 2 MiB
+                       unless smaller) */
+  int alpha;        /* messages sent to a process together, at most; 0: as many
+                       as fill the buffer */
+  const char *more; /* "more --pems-context": what makes mu larger */
+  bool needs_disk;  /* on_disk, or own contexts of mu bytes, each with
+                       MEMORY_PLAN_STACK of its stack, > resident */
 };
 
 /* Chooses what is not given and checks what is. Default memory: what the
@@ -52,8 +57,10 @@ struct plan {
 int plan_make(struct plan *p, const struct options *o, const struct machine *m,
               const struct plan_site *site, struct pems_error *error);
 
-/* Was more memory asked for than the cgroup has left for this process? Fills in
- *error then (ENOMEM), for a warning or a failure. */
+/* Was more memory asked for than the machine has, or the cgroup has left, for
+   this process; or may that become more, for want of a disk, as contexts lie in
+   memory even where they have left it? Fills in *error then (ENOMEM), for a
+   warning or a failure. */
 bool plan_exceeds(const struct plan *p, const struct options *o,
                   const struct machine *m, const struct plan_site *site,
                   struct pems_error *error);

@@ -26,6 +26,7 @@ struct contexts {
   size_t mu;               /* bytes of a context: image data and heap */
   size_t range;            /* bytes of addresses of its heap */
   bool mu_chosen;          /* by the user, who knows, then, why malloc fails */
+  const char *more;        /* what to give for a larger mu, as create.h says */
   uint64_t budget;         /* bytes of memory for resident contexts */
   _Atomic uint64_t beside; /* of them, what copies of libraries take instead */
   uint64_t even;           /* of them, an equal share of each of k that run */

@@ -41,7 +41,7 @@ bool vp_in_job(void) {
 
 /* A rank that leaves MPI running would leave others waiting for it. */
 static void check_end(const struct vp *vp) {
-  char hint[128];
+  char hint[192];
   if (!vp->initialized || vp->finalized) {
     return;
   }
@@ -181,8 +181,9 @@ void vp_begin_data(const struct vp *vp) {
   if (lacking) {
     msg_fail(MSG_FAILED,
              "thread-local data of rank %d: %s: no room in its context: give "
-             "more with --pems-context or --pems-memory",
-             vp->rank, size_format(lacking, size, sizeof(size)));
+             "%s",
+             vp->rank, size_format(lacking, size, sizeof(size)),
+             context_more());
   }
   thread_data_begin(&vp->context->image);
   self_leave();

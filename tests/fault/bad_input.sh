@@ -60,6 +60,65 @@ if "$mpicc" -O1 -o "$work/plain" "$here/tests/fault/misbehave.c" 2>"$err"; then
     -n 4 "$work/plain" none 0
 fi
 
+# What `ulimit` keeps a job from is told by that name. Sanitizers take more
+# addresses than such limits have.
+# limited_by NAME VALUE OPTION [COMMAND...]: prlimit's option for it; COMMAND runs
+# the job.
+limited_by() {
+  begin "ulimit $1"
+  limit_line="ulimit $1 is $2( KiB)?: raise it"
+  shift 2
+  launch prlimit "$@" "$(command -v "$pemsrun")" "--pems-disk=$disk" -n 8 \
+    "$program" none 0
+  finish
+  expect_failure
+  expect_line "$limit_line"
+  expect_clean
+  end
+}
+
+if [ -z "${ASAN_OPTIONS:-}${TSAN_OPTIONS:-}" ]; then
+  limited_by -v 1000000 --as=1024000000
+  limited_by -d 200000 --data=204800000
+fi
+limited_by -n 20 --nofile=20
+nobody='setpriv --reuid=54321 --regid=54321 --clear-groups'
+chmod 755 "$work" && chmod 777 "$disk"
+if [ "$(id -u)" -eq 0 ] && $nobody test -x "$program" &&
+  $nobody test -x "$(command -v "$pemsrun")"; then
+  # shellcheck disable=SC2086 # words
+  limited_by -u 3 --nproc=3 $nobody
+fi
+
+# Memory that the machine does not have.
+misbehave() {
+  run -n 8 "$@" "$program" none 0
+}
+begin "more memory than the machine has"
+misbehave --pems-memory=1000G
+expect_status 0
+expect_line '--pems-memory: 1000.0 GiB: the (machine|cgroup or Slurm) has .*: give less'
+expect_clean
+end
+refused "more memory than the machine has, strictly" '--pems-memory: 1000.0 GiB: ' \
+  -n 8 --pems-memory=1000G --pems-strict "$program" none 0
+if [ "$FAULT_TEST_SHM" = own ]; then
+  begin "a disk that is memory"
+  misbehave --pems-disk=/dev/shm
+  expect_status 0
+  expect_line 'scratch directory: /dev/shm: lies in memory: .*: name one on a disk'
+  end
+  refused "a disk that is memory, strictly" 'scratch directory: /dev/shm: lies' \
+    -n 8 --pems-disk=/dev/shm --pems-strict "$program" none 0
+  begin "a disk that is memory, with room for all that may be there"
+  misbehave --pems-disk=/dev/shm --pems-memory=128M --pems-context=32M \
+    --pems-strict
+  expect_status 0
+  expect_silence
+  expect_clean
+  end
+fi
+
 refused_by_ranks "mpirun: fewer ranks than processes" \
   '\<5\>.*\<8\>|\<8\>.*\<5\>' 8 --pems-v=5
 refused_by_ranks "mpirun: more running than there are" '\<5\>' \

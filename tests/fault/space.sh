@@ -162,6 +162,17 @@ nothing_left
 unmount_small
 end
 
+begin "contexts are small because the disk is, and all of it is reserved"
+other_disk 30
+build tests/fault/room.c -DMORE=8000000
+run -n $ranks --pems-k=2 --pems-memory=512M --pems-reserve=all \
+  --pems-disk="$work/second" "$program" 1
+expect_status 2
+expect_line 'context size: .*: give scratch directories with more room, or --pems-reserve=used'
+remove_other_disk
+build tests/fault/room.c
+end
+
 begin "the program's data have no room"
 other_disk 1
 build tests/fault/room.c -DMORE=2000000

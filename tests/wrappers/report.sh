@@ -54,6 +54,13 @@ grep -q 'All contexts stayed in memory' "$work/small/summary.txt" ||
   fail "no advice in summary.txt"
 [ "$(grep -c '<script' "$work/small/index.html")" -eq 2 ] ||
   fail "not two scripts"
+# What it takes of the memory is told by it, by the plan, and counted.
+grep -q '^  report takes up to *3[0-9]\.[0-9] MiB$' "$work/small/summary.txt" &&
+  grep -q '"report takes up to","3[0-9]\.[0-9] MiB"' "$work/small.json" ||
+  fail "it does not say what the report takes: $(head -9 "$work/small/summary.txt")"
+pemsinfo -n 8 --pems-report="$work/small" |
+  grep -q '^report  *3[0-9]\.[0-9] MiB .* --pems-report' ||
+  fail "the plan does not say what a report takes"
 if grep -E '(src|href)=|@import|url\(|fetch\(' "$work/small/index.html"; then
   fail "the page needs another file"
 fi

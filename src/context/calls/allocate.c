@@ -95,22 +95,18 @@ static void refuse(struct context *c, size_t n, int error, const char *dir) {
   say_once(c, n, space_refusal(error, dir, why, sizeof(why)));
 }
 
-/* The option that makes mu larger. */
-static const char *more_by(void) {
-  return contexts.mu_chosen || contexts.mu + HUGE_PAGE < contexts.budget
-             ? "--pems-context"
-             : "--pems-memory";
+const char *context_more(void) {
+  return contexts.more;
 }
 
-/* More than mu, which is all of the memory unless the user has chosen it. */
+/* More than mu. Where the user has chosen that, nothing need be said. */
 static void refuse_beyond(struct context *c, size_t n) {
-  char has[16], most[16], why[128];
+  char has[16], most[16], why[160];
   c->refused = ENOMEM;
   if (!contexts.mu_chosen) {
-    snprintf(why, sizeof(why),
-             "it has %s, of %s that a rank can have: give more %s",
+    snprintf(why, sizeof(why), "it has %s, of %s that a rank can have: give %s",
              size_format(residency_need(c), has, sizeof(has)),
-             size_format(contexts.mu, most, sizeof(most)), more_by());
+             size_format(contexts.mu, most, sizeof(most)), contexts.more);
     say_once(c, n, why);
   }
 }
@@ -224,9 +220,8 @@ const char *context_hint(const struct context *c, char *text, size_t size) {
   *text = '\0';
   if (c->refused == ENOMEM) {
     snprintf(text, size,
-             " (its malloc has failed before: a rank can have %s: %s gives "
-             "more)",
-             size_format(contexts.mu, mu, sizeof(mu)), more_by());
+             " (its malloc has failed before: a rank can have %s: give %s)",
+             size_format(contexts.mu, mu, sizeof(mu)), contexts.more);
   } else if (c->refused) {
     snprintf(text, size,
              " (its malloc has failed before: %s: name another directory with "

@@ -216,6 +216,7 @@ int contexts_create(const struct contexts_options *o,
   }
   contexts.range = bits_align_up(o->room ? o->room : contexts.mu, HUGE_PAGE);
   contexts.mu_chosen = o->mu_chosen;
+  contexts.more = o->more ? o->more : "more --pems-context or --pems-memory";
   contexts.budget = o->resident;
   contexts.even = o->resident / (uint64_t)(o->k ? o->k : 1);
   contexts.boundary_limit = o->boundary_bytes;
@@ -324,9 +325,8 @@ int context_adopt(struct context *c, const struct image *image, int rank,
   if (len + HUGE_PAGE / 32 > contexts.mu) {
     return failure(
         error, EINVAL,
-        "context size: %zu bytes: the program's own data takes %zu: give "
-        "more with --pems-context or --pems-memory",
-        contexts.mu, len);
+        "context size: %zu bytes: the program's own data takes %zu: give %s",
+        contexts.mu, len, contexts.more);
   }
   int code = grant_data(c, len, error);
   if (code) {

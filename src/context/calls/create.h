@@ -24,6 +24,8 @@ struct contexts_options {
                   not */
   size_t mu;   /* bytes of each */
   bool mu_chosen;      /* by the user, not by pems */
+  const char *more;    /* "more --pems-memory": what to give for a larger mu;
+                          NULL: either option */
   uint64_t resident;   /* bytes of memory that they share */
   struct disks *disks; /* NULL: they are never moved */
   int k;               /* of them are used at once; 0: 1 */

@@ -84,8 +84,9 @@ static void say_once(const struct context *c, size_t n) {
   char more[16];
   if (!atomic_flag_test_and_set(&said)) {
     msg_notice("memory of rank %d: %s at once, more than fits: what it touches "
-               "of that counts, and all lies in %s: give more --pems-memory",
-               c->rank, size_format(n, more, sizeof(more)), oversizes.dir);
+               "of that counts, and all lies in %s: give %s",
+               c->rank, size_format(n, more, sizeof(more)), oversizes.dir,
+               contexts.more);
   }
 }
 

@@ -100,10 +100,8 @@ static int grant(struct context *c, size_t top, struct pems_error *error) {
   char has[16], why[256];
   const size_t len = image_parts_len(&c->image);
   if (len + top > contexts.mu) {
-    return failure(error, ENOMEM,
-                   "restart: rank %d has %s: give more with --pems-context or "
-                   "--pems-memory",
-                   c->rank, size_format(len + top, has, sizeof(has)));
+    return failure(error, ENOMEM, "restart: rank %d has %s: give %s", c->rank,
+                   size_format(len + top, has, sizeof(has)), contexts.more);
   }
   const int code = space_grant(c, len + top, &dir);
   if (code) {

@@ -3,9 +3,14 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
+#include <linux/magic.h>
+#include <stdbool.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 #include "base/failure.h"
@@ -170,6 +175,35 @@ uint64_t disks_free(const char *dirs) {
     least = room < least ? room : least;
   }
   return least;
+}
+
+static bool lies_in_memory(const char *dir) {
+  struct statfs fs;
+  return statfs(dir, &fs) == 0 &&
+         (fs.f_type == TMPFS_MAGIC || fs.f_type == RAMFS_MAGIC);
+}
+
+uint64_t disks_in_memory(const char *dirs, char *first) {
+  uint64_t bytes = 0;
+  *first = '\0';
+  struct disks *const d = dirs_split(dirs);
+  if (!d) {
+    return 0;
+  }
+  for (int i = 0; dirs_check(d, NULL) == 0 && i < d->count; i++) {
+    const struct disk *const disk = &d->disk[i];
+    if (disk->device != i || !lies_in_memory(disk->dir)) {
+      continue;
+    }
+    if (!*first) {
+      snprintf(first, PATH_MAX, "%s", disk->dir);
+    }
+    if (__builtin_add_overflow(bytes, disk->room, &bytes)) {
+      bytes = UINT64_MAX;
+    }
+  }
+  dirs_free(d);
+  return bytes;
 }
 
 /* Beside contexts there are their annexes. */

@@ -20,6 +20,10 @@ uint64_t disks_free_for(const char *dirs, int n, uint64_t stripe);
    them cannot be used. */
 uint64_t disks_file_most(const char *dirs);
 
+/* Free bytes in those of `dirs` that lie in memory (tmpfs), and the first of
+   these in *first, of PATH_MAX bytes; 0, and "": none does. */
+uint64_t disks_in_memory(const char *dirs, char *first);
+
 /* Directories in the list `dirs` (as in disks_open). */
 int disks_named(const char *dirs);
 /* Are all of the list `dirs` (as in disks_open) directories in which this user

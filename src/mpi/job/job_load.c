@@ -72,9 +72,8 @@ static int keep_words(struct vp *vp, char **argv, struct pems_error *error) {
   return vp->argv && vp->envp
              ? 0
              : failure(error, ENOMEM,
-                       "arguments of rank %d: no room in its context: give "
-                       "more with --pems-context",
-                       vp->rank);
+                       "arguments of rank %d: no room in its context: give %s",
+                       vp->rank, vps.plan.more);
 }
 
 /* Addresses of what ranks open at run time, above those of contexts and below

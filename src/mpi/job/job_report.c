@@ -3,6 +3,7 @@
 
 #include "base/failure.h"
 #include "config/measured.h"
+#include "config/memory_used.h"
 #include "config/size.h"
 #include "context/image/identity.h"
 #include "disk/choice.h"
@@ -71,10 +72,13 @@ int job_report_start(const struct options *o, const char *driver,
         trace_memory(vps.n));
   }
   report_name_places(&places);
+  memory_used_add(MEMORY_REPORT, trace_memory(vps.n));
   char text[32];
   snprintf(text, sizeof(text), "%d", vps.plan.k);
   trace_note("k", text);
   trace_note("memory", size_format(vps.plan.memory.memory, text, sizeof(text)));
+  trace_note("report takes up to",
+             size_format(trace_memory(vps.n), text, sizeof(text)));
   trace_note("context", size_format(vps.plan.mu, text, sizeof(text)));
   trace_note("io", driver);
   note_facts(o, driver);

@@ -1,5 +1,6 @@
 #include "mpi/job/job_site.h"
 
+#include <limits.h>
 #include <stdlib.h>
 
 #include "context/calls/create.h"
@@ -45,6 +46,10 @@ static uint64_t report_memory(const struct job_setup *job, int n) {
 }
 
 struct plan_site job_site_for(const struct job_setup *job, int n) {
+  static char in_memory[PATH_MAX];
+  const uint64_t memory_free =
+      job_site_uses_disks(job) ? disks_in_memory(job->options.disk, in_memory)
+                               : 0;
   return (struct plan_site){
       .nprocs = net_size(),
       .nprocs_host = net_host_size(),
@@ -53,6 +58,9 @@ struct plan_site job_site_for(const struct job_setup *job, int n) {
       .file_most =
           job_site_uses_disks(job) ? disks_file_most(job->options.disk) : 0,
       .on_disk = lies_on_disk(job),
-      .base_rss = machine_rss() + report_memory(job, n),
+      .base_rss = machine_rss(),
+      .report = report_memory(job, n),
+      .memory_dir = *in_memory ? in_memory : NULL,
+      .memory_free = memory_free,
   };
 }

@@ -179,6 +179,7 @@ static int create_contexts(struct job_setup *job) {
       .stack_top = stack_top(),
       .stacks_leave = stacks_may_leave(),
       .mu_chosen = job->options.context != 0,
+      .more = plan->more,
       .resident = plan->resident,
       .disks = job->disks,
       .k = plan->k,

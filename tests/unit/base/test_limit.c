@@ -151,7 +151,7 @@ static void need_many(void) {
 START_TEST(too_few_files_end_it) {
   char text[500];
   ck_assert_int_eq(check_child_exit(need_many, text, sizeof(text)), MSG_USAGE);
-  ck_assert_str_eq(text, "pems: open files: ulimit -n is 8: too few for MPI: "
+  ck_assert_str_eq(text, "pems: open files: too few for MPI: ulimit -n is 8: "
                          "raise it to 9 or more\n");
 }
 END_TEST

@@ -51,6 +51,20 @@ START_TEST(shares_of_sigma_are_sigma) {
 }
 END_TEST
 
+START_TEST(a_report_has_a_share_if_it_is_wanted) {
+  struct memory_plan m = plan_of(256 * MIB);
+  const uint64_t contexts = memory_plan_bytes(&m, MEMORY_CONTEXTS);
+  const uint64_t pems = memory_plan_bytes(&m, MEMORY_PEMS);
+  ck_assert_uint_eq(memory_plan_bytes(&m, MEMORY_REPORT), 0);
+  m.report = 33 * MIB;
+  ck_assert_uint_eq(memory_plan_bytes(&m, MEMORY_REPORT), 33 * MIB);
+  ck_assert_uint_eq(memory_plan_bytes(&m, MEMORY_PEMS), pems);
+  ck_assert_uint_eq(memory_plan_bytes(&m, MEMORY_CONTEXTS),
+                    contexts - 33 * MIB);
+  ck_assert_uint_eq(sum(&m), 256 * MIB);
+}
+END_TEST
+
 START_TEST(compression_has_a_share_if_it_is_used) {
   struct memory_plan m = plan_of(256 * MIB);
   const uint64_t contexts = memory_plan_bytes(&m, MEMORY_CONTEXTS);
@@ -168,6 +182,7 @@ int main(void) {
   const TTest *const tests[] = {
       shares_are_the_memory,
       shares_of_sigma_are_sigma,
+      a_report_has_a_share_if_it_is_wanted,
       compression_has_a_share_if_it_is_used,
       compression_that_may_not_pay_takes_nothing_from_contexts,
       too_little_memory_leaves_nothing_for_contexts,

@@ -119,6 +119,87 @@ START_TEST(more_than_the_cgroup_has_is_told) {
 }
 END_TEST
 
+START_TEST(more_than_the_machine_has_is_told) {
+  o.memory = 16 * GIB;
+  MADE();
+  ck_assert(!plan_exceeds(&p, &o, &m, &site, &error));
+  o.memory = 1000 * GIB;
+  MADE();
+  ck_assert(plan_exceeds(&p, &o, &m, &site, &error));
+  ck_assert_int_eq(error.code, ENOMEM);
+  ck_assert_str_eq(error.text,
+                   "--pems-memory: 1000.0 GiB: the machine has 16.0 GiB for "
+                   "this process, and the system kills what takes more: give "
+                   "less");
+  o.memory = 9 * GIB; /* by each of two */
+  site.nprocs = site.nprocs_host = 2;
+  MADE();
+  ck_assert(plan_exceeds(&p, &o, &m, &site, &error));
+}
+END_TEST
+
+/* 8 ranks, whose contexts are on disk when others need the memory. */
+START_TEST(a_disk_that_is_memory_counts) {
+  o.v = 8;
+  site.memory_dir = "/dev/shm";
+  site.memory_free = 8 * GIB;
+  MADE(); /* all but a tenth of what is left, and 8 GiB beside it */
+  ck_assert(plan_exceeds(&p, &o, &m, &site, &error));
+  ck_assert_int_eq(error.code, ENOMEM);
+  ck_assert_msg(strncmp(error.text,
+                        "scratch directory: /dev/shm: lies in memory: up to "
+                        "8.0 GiB there beside 7.2 GiB of --pems-memory are "
+                        "more than the 8.0 GiB left",
+                        60) == 0,
+                "%s", error.text);
+  site.memory_free = 64 * MIB; /* where it is full before that harms */
+  ck_assert(!plan_exceeds(&p, &o, &m, &site, &error));
+  site.memory_free = 8 * GIB;
+  site.memory_dir = NULL;
+  ck_assert(!plan_exceeds(&p, &o, &m, &site, &error));
+}
+END_TEST
+
+START_TEST(a_disk_that_is_memory_may_have_room_for_all) {
+  o.v = 8;
+  o.memory = 256 * MIB;
+  o.context = 64 * MIB;
+  site.memory_dir = "/dev/shm";
+  site.memory_free = 8 * GIB;
+  MADE();
+  ck_assert(p.needs_disk);
+  ck_assert(!plan_exceeds(&p, &o, &m, &site, &error));
+  m.limit = 600 * MIB; /* of the cgroup, in which that memory counts */
+  ck_assert(plan_exceeds(&p, &o, &m, &site, &error));
+  o.context = 16 * MIB; /* all fit in memory */
+  MADE();
+  ck_assert(!p.needs_disk);
+  ck_assert(!plan_exceeds(&p, &o, &m, &site, &error));
+}
+END_TEST
+
+START_TEST(what_makes_contexts_larger_is_known) {
+  o.v = 8;
+  o.memory = GIB;
+  MADE();
+  ck_assert_str_eq(p.more, "more --pems-memory");
+  o.reserve = RESERVE_ALL;
+  MADE();
+  ck_assert_str_eq(p.more, "--pems-reserve=used");
+  o.k = 1;
+  MADE();
+  ck_assert_str_eq(p.more, "more --pems-memory");
+  site.disk_free = 2 * GIB;
+  MADE();
+  ck_assert_uint_lt(p.mu, 256 * MIB);
+  ck_assert_str_eq(p.more, "scratch directories with more room, or "
+                           "--pems-reserve=used");
+  o.context = 16 * MIB;
+  MADE();
+  ck_assert_str_eq(p.more, "more --pems-context");
+}
+END_TEST
+
 START_TEST(small_memory_has_small_buffers) {
   o.memory = 64 * MIB;
   MADE();
@@ -556,6 +637,10 @@ int main(void) {
   tcase_add_test(t, memory_is_what_the_cgroup_leaves);
   tcase_add_test(t, given_memory_is_taken);
   tcase_add_test(t, more_than_the_cgroup_has_is_told);
+  tcase_add_test(t, more_than_the_machine_has_is_told);
+  tcase_add_test(t, a_disk_that_is_memory_counts);
+  tcase_add_test(t, a_disk_that_is_memory_may_have_room_for_all);
+  tcase_add_test(t, what_makes_contexts_larger_is_known);
   tcase_add_test(t, small_memory_has_small_buffers);
   tcase_add_test(t, k_is_the_cores_of_a_process);
   tcase_add_test(t, a_context_may_take_all_memory);

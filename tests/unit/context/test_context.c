@@ -224,7 +224,7 @@ START_TEST(a_program_with_too_much_data_is_refused) {
   ck_assert_int_eq(context_adopt(context_get(0), &image, 0, &error), EINVAL);
   ck_assert_str_eq(error.text,
                    "context size: 262144 bytes: the program's own data "
-                   "takes 204800: give more with --pems-context or "
+                   "takes 204800: give more --pems-context or "
                    "--pems-memory");
 }
 END_TEST
