@@ -18,6 +18,7 @@
 #include "config/slurm.h"
 #include "context/image/image.h"
 #include "disk/contexts/dirs.h"
+#include "mpi_below/launcher.h"
 #include "wrappers/interpreter/python.h"
 #include "wrappers/interpreter/rscript.h"
 #include "wrappers/pemsrun_check.h"
@@ -262,12 +263,42 @@ static void leave_wdir(int here) {
   }
 }
 
+/* The option with a number of ranks among the arguments of a program, or NULL.
+ */
+static char *const *misplaced_count(char *const *word) {
+  struct options o = {0};
+  for (; word[0] && word[1] && word[2]; word++) {
+    const struct launcher_option *const option =
+        word[1][0] == '-' ? launcher_option_find(word[1]) : NULL;
+    if (option && option->use == LAUNCHER_COUNT &&
+        !options_set_ranks(&o, word[1], word[2], NULL)) {
+      return word + 1;
+    }
+  }
+  return NULL;
+}
+
+/* Programs may have a -n of their own: it is taken for pemsrun's where there is
+   no other. */
+static void check_count(const struct pemsrun_job *j) {
+  if (j->options.v) {
+    return;
+  }
+  char *const *const count = misplaced_count(j->program);
+  if (count) {
+    msg_fail(MSG_USAGE,
+             "no number of ranks: %s %s comes after %s, whose own it is, then: "
+             "give it before, as in pemsrun %s %s %s",
+             count[0], count[1], j->program[0], count[0], count[1],
+             j->program[0]);
+  }
+  msg_fail(MSG_USAGE,
+           "no number of ranks: -n is missing: give it, as in pemsrun -n 8");
+}
+
 void pemsrun_check(struct pemsrun_job *j) {
   take_allocation(j);
-  if (!j->options.v) {
-    msg_fail(MSG_USAGE,
-             "no number of ranks: -n is missing: give it, as in pemsrun -n 8");
-  }
+  check_count(j);
   const int here = enter_wdir(j);
   find_program(j);
   const int nprocs = pemsrun_job_processes(j);

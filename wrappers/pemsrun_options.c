@@ -106,9 +106,8 @@ static void take_count(struct pemsrun_job *j, const char *arg,
                        const char *value) {
   struct options o = {0};
   struct pems_error error;
-  if (options_set(&o, "v", value, &error)) {
-    msg_fail(MSG_USAGE, "%s: %s: give the number of ranks, 1 or more", arg,
-             value);
+  if (options_set_ranks(&o, arg, value, &error)) {
+    msg_fail(MSG_USAGE, "%s", error.text);
   }
   args_add(&j->pems, args_join("--pems-v=", value, ""));
 }

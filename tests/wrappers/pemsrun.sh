@@ -108,7 +108,17 @@ refused "no arguments" '-n' pemsrun
 refused "-n without a value" '-n: no value' pemsrun -n
 refused "-n 0" '-n: 0: ' pemsrun -n 0 ./hello
 refused "-n x" '-n: x: ' pemsrun -n x ./hello
+refused "more ranks than there may be" \
+  '-n: 100000: give the number of ranks, 1 to 65536$' pemsrun -n 100000 ./hello
+refused "more, of pemsinfo" \
+  '-n: 100000: give the number of ranks, 1 to 65536$' pemsinfo -n 100000
 refused "no -n" '-n is missing' pemsrun ./hello
+refused "-n after the program" \
+  '-n 2 comes after \./hello, .* pemsrun -n 2 \./hello$' pemsrun ./hello x -n 2
+refused "an -n of the program that is no number" '-n is missing' \
+  pemsrun ./hello -n x
+shows "where the number of ranks is known, -n is the program's" \
+  'PEMS_V=5 .*\./hello -n 2$' --pems-v=5 ./hello -n 2
 refused "no program" 'no program' pemsrun -n 4
 refused "v < P" '\<4\>' pemsrun -n 4 --procs=8 ./hello
 refused "v < P, from the program's arguments" '\<4\>' \
@@ -203,6 +213,11 @@ refused "missing program in the PATH" 'no-such-program: not in' \
 refused "program that is a directory" '/tmp: not an executable' \
   pemsrun -n 4 /tmp
 refused "program not built with pemscc" '/bin/ls: .*pemscc' pemsrun -n 4 /bin/ls
+refused "few files may be open" 'ulimit -n is 8: raise it to 32' \
+  sh -c 'ulimit -n 8; exec pemsrun -n 2 ./hello'
+refused "few files may be open for several processes" \
+  'ulimit -n is 32: raise it to 64' \
+  sh -c 'ulimit -n 32; exec pemsrun -n 2 --procs=2 ./hello'
 refused "files may not become large" "limit of files' sizes: [0-9]+ KiB" \
   sh -c 'ulimit -f 100; exec pemsrun -n 2 --procs=2 ./hello'
 
