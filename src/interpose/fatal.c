@@ -9,6 +9,7 @@
 #include "context/calls/allocate.h"
 #include "interpose/crash.h"
 #include "interpose/handler.h"
+#include "mpi_abi/foreign.h"
 #include "mpi_below/keeper.h"
 #include "mpi_below/net.h"
 #include "mpi_below/watch.h"
@@ -113,7 +114,7 @@ static _Noreturn void die_of_fault(const struct vp *vp, int number,
                                    const siginfo_t *info, const void *frame) {
   const size_t address = (size_t)info->si_addr;
   const struct context *other = context_of(info->si_addr);
-  char hint[128], place[PLACE];
+  char hint[192], place[PLACE];
   crash_place(vp, frame, place, sizeof(place));
   if (number == SIGSEGV && on_guard(vp, info->si_addr)) {
     overflown(vp, info->si_addr, place);
@@ -133,13 +134,14 @@ static _Noreturn void die_of_fault(const struct vp *vp, int number,
              "threads may not use memory while their rank waits in MPI",
              vp->rank, strsignal(number), address, place);
   }
-  msg_fail(128 + number, "rank %d: %s: at address 0x%zx%s: the job ends%s",
+  msg_fail(128 + number, "rank %d: %s: at address 0x%zx%s%s: the job ends%s",
            vp->rank, strsignal(number), address, place,
+           number == SIGSEGV ? foreign_hint(address) : "",
            context_hint(vp->context, hint, sizeof(hint)));
 }
 
 static _Noreturn void die_of_abort(const struct vp *vp, const void *frame) {
-  char hint[128], place[PLACE];
+  char hint[192], place[PLACE];
   crash_place(vp, frame, place, sizeof(place));
   pending_signal = SIGABRT;
   msg_set_end(end_by_signal);

@@ -3,6 +3,8 @@ libpemscore_la_SOURCES += \
   src/mpi_abi/carried.c \
   src/mpi_abi/carried.h \
   src/mpi_abi/counts.h \
+  src/mpi_abi/foreign.c \
+  src/mpi_abi/foreign.h \
   src/mpi_abi/fortran.h \
   src/mpi_abi/fortran_files.c \
   src/mpi_abi/handle.c \
@@ -20,6 +22,7 @@ UNIT_TESTS += \
   tests/unit/mpi_abi/test_abi \
   tests/unit/mpi_abi/test_carried \
   tests/unit/mpi_abi/test_counts \
+  tests/unit/mpi_abi/test_foreign \
   tests/unit/mpi_abi/test_handle
 
 # Generated from mpi.h, so that no function of it can be forgotten.

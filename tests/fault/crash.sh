@@ -33,6 +33,14 @@ crashes "a bad address" load solve 'Segmentation fault: at address 0x8'
 crashes "a division by zero" divide divide 'Floating point exception'
 crashes "abort" abort give_up 'aborted \(SIGABRT\)'
 crashes "a bad address for a function of libc" libc measure 'Segmentation'
+begin "a handle of another MPI is told to be one"
+case $launcher in
+hydra) handle="an address, as Open MPI's handles are" ;;
+*) handle='a handle of MPICH' ;;
+esac
+run -n 4 --pems-context=16M "$program" foreign
+expect_line "rank 2.*wreck.*$handle: build all of the program, libraries too, with"
+end
 crashes "a jump to nowhere" nowhere leap 'Segmentation'
 crashes "a stack that overflows" stack dig 'stack overflow'
 crashes "a heap that is wrecked" heap wreck '(Segmentation|Bus)'

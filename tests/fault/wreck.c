@@ -21,6 +21,19 @@ HERE static void give_up(volatile int *p) {
   *p = 1;
 }
 
+/* As a library passes it that was built with the mpi.h of another MPI: MPICH's
+   MPI_COMM_WORLD, or the lower half of an address of Open MPI. */
+HERE static int ask(void) {
+  int rank;
+#ifdef OPEN_MPI
+  const MPI_Comm world = (MPI_Comm)(size_t)0x44000000;
+#else
+  const MPI_Comm world = (MPI_Comm)0x5f3d02a0;
+#endif
+  MPI_Comm_rank(world, &rank); /* LINE foreign */
+  return rank;
+}
+
 HERE static size_t measure(char *volatile *text) {
   const size_t n = strlen(*text); /* LINE libc */
   return n + 1;
@@ -63,6 +76,9 @@ int main(int argc, char **argv) {
     }
     if (strcmp(how, "abort") == 0) {
       give_up(&zero);
+    }
+    if (strcmp(how, "foreign") == 0) {
+      ask();
     }
     if (strcmp(how, "libc") == 0) {
       measure(&null);

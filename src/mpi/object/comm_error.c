@@ -4,12 +4,14 @@
 #include "mpi/object/check.h"
 #include "mpi/object/comm.h"
 #include "mpi/object/errhandler.h"
+#include "mpi_abi/foreign.h"
 #include "mpi_abi/functions.h"
 #include "mpi_abi/refuse.h"
 #include "mpi_below/real.h"
 #include "vp/vp.h"
 
 #include <stddef.h>
+#include <stdint.h>
 
 int pems_Errhandler_free(MPI_Errhandler *handle) {
   const int code = !handle || *handle == MPI_ERRHANDLER_NULL
@@ -26,6 +28,7 @@ int comm_error(MPI_Comm handle, int code, const char *function) {
     return code;
   }
   const struct comm *comm = comm_of(handle);
+  errhandler_about(comm ? "" : foreign_hint((uintptr_t)handle));
   if (!comm || errhandler_is_worlds(&comm->errhandler)) {
     handle = MPI_COMM_WORLD;
     comm = rank_me()->world;

@@ -158,6 +158,12 @@ struct errhandler errhandler_make(MPI_Errhandler handle) {
   return set;
 }
 
+static __thread const char *about = "";
+
+void errhandler_about(const char *hint) {
+  about = hint;
+}
+
 static _Noreturn void fatal_error(int code, const char *function) {
   char text[MPI_MAX_ERROR_STRING] = "unknown error";
   int len, class = code;
@@ -173,8 +179,8 @@ static _Noreturn void fatal_error(int code, const char *function) {
       text_add(&b, ", and whether %s passes them on as they are", library);
     }
   }
-  msg_fail(class, "%s: rank %d%s: %s: check the arguments of the call%s",
-           function, self.vp->rank, site, text, by);
+  msg_fail(class, "%s: rank %d%s: %s%s: check the arguments of the call%s",
+           function, self.vp->rank, site, text, about, by);
 }
 
 /* A rank cannot end without its job. */

@@ -18,6 +18,9 @@ struct errhandler {
   bool outside;              /* in no checkpoint */
 };
 
+/* Part of a sentence about the handle of the calling thread's error that is to
+   be handled now, or "". */
+void errhandler_about(const char *hint);
 /* Calls the handler of a communicator, window or file with `code`, unless that
    is MPI_SUCCESS; `handle` is what its function gets the address of. Returns
    code, unless the handler ends the job. `function` is "MPI_X". */
