@@ -7,5 +7,8 @@ from ._hints import discard
 from ._pqueue import PriorityQueue
 from ._sort import pems_sort, sort, sort_lines
 
+# Of this package; version() is the library's.
+__version__ = "0.1.0"
+
 __all__ = ["Error", "PriorityQueue", "discard", "pems_sort", "sort",
            "sort_lines", "version"]

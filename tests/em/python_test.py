@@ -321,6 +321,13 @@ def command():
     raises(pems.Error, "PEMS_SORT", pems.pems_sort, "--help")
 
 
+def version():
+    """Of the package: that of the library with it."""
+    numbers = [int(n) for n in pems.__version__.split(".")]
+    assert len(numbers) == 3, pems.__version__
+    assert numbers[0] * 10000 + numbers[1] * 100 + numbers[2] == pems.version()
+
+
 def library():
     code = "import pems; pems.sort('from.bin', record=4, key='u4')"
     for path, code, text in (
@@ -334,6 +341,6 @@ def library():
 
 for test in (numbers, fields, files, floats, masks, interrupts,
              interrupted_files, queue, shared_queue, errors, hints, command,
-             library):
+             version, library):
     test()
 print("right")
