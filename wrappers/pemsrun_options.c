@@ -90,7 +90,7 @@ static int take_pems(struct pemsrun_job *j, char **argv, int i,
     args_add(&j->pems, args_join("--pems-", name, "=yes"));
     return 1;
   }
-  if (!argv[i + 1]) {
+  if (!argv[i + 1] || options_is_option(argv[i + 1])) {
     msg_fail(MSG_USAGE, "%s: no value: give %s=%s", argv[i], argv[i],
              s->operand);
   }
@@ -243,7 +243,7 @@ static int find_own(char **argv, const char *name, const char *operand,
     return 0;
   }
   *value = arg[n] ? arg + n + 1 : argv[1];
-  if (!*value) {
+  if (!*value || (!arg[n] && options_is_option(*value))) {
     msg_fail(MSG_USAGE, "%s: no value: give %s=%s", argv[0], argv[0], operand);
   }
   return arg[n] ? 1 : 2;

@@ -405,6 +405,10 @@ static int read_variable(struct options *o, const char *variable,
 /* Reads argv[*at] and sets *at to the argument behind it and its value. */
 static int read_argument(struct options *o, int *at, int argc, char **argv,
                          const struct source *s) {
+bool options_is_option(const char *arg) {
+  return arg[0] == '-' && arg[1] && !isdigit((unsigned char)arg[1]);
+}
+
   const char *const name = argv[(*at)++] + strlen(argument_prefix);
   const size_t n = strcspn(name, "=");
   const int i = find(s, name, n);
@@ -417,7 +421,7 @@ static int read_argument(struct options *o, int *at, int argc, char **argv,
   if (rules[i].kind == SWITCH) {
     return set(o, i, "yes", s);
   }
-  if (*at >= argc || strcmp(argv[*at], "--") == 0) {
+  if (*at >= argc || options_is_option(argv[*at])) {
     char what[96];
     snprintf(what, sizeof(what), "give %s%s=%s", s->prefix,
              option_specs[i].name, option_specs[i].operand);

@@ -100,6 +100,9 @@ extern const struct option_spec option_specs[]; /* ends with name == NULL */
    unspecified. argc, argv and env may be NULL. */
 int options_parse(struct options *o, int *argc, char **argv, char *const *env,
                   struct pems_error *error);
+/* Does the argument look like another option, so that it is not the value of
+   the one before it? */
+bool options_is_option(const char *arg);
 /* Applies one setting as "--pems-<name>=<value>" would; *o as options_parse
    left it, or all zero. */
 int options_set(struct options *o, const char *name, const char *value,

@@ -146,6 +146,13 @@ many='-npernode 2' operands='--mca btl'
 refused "another number of processes" "${many% *}.*--pems-procs" \
   pemsrun -n 4 $many ./hello
 refused "no value for an option" '--pems-memory' pemsrun -n 4 --pems-memory
+refused "an option in the place of a value" '--pems-report: no value: give ' \
+  pemsrun -n 4 --pems-report --progress=4096 ./hello
+refused "an option in the place of a value of pemsrun's own" '--wrapper: no value: give ' \
+  pemsrun -n 4 --wrapper --pems-stats ./hello
+refused "an option in the place of a value, among the program's arguments" \
+  '--pems-report: no value: give ' pemsrun -n 4 ./hello --pems-report --progress=4096
+[ ! -e ./--progress=4096 ] || fail "a directory of an option's name"
 # shellcheck disable=SC2086 # two words
 refused "no value for mpirun's option" "${operands% *}: no value" \
   pemsrun -n 4 $operands

@@ -402,6 +402,9 @@ START_TEST(bad_values_say_the_range) {
   }
   ck_assert_int_eq(PARSE("--pems-k", "--"), EINVAL);
   ck_assert_str_eq(error.text, "--pems-k: no value: give --pems-k=K");
+  ck_assert_int_eq(PARSE("--pems-report", "--pems-progress"), EINVAL);
+  ck_assert_str_eq(error.text,
+                   "--pems-report: no value: give --pems-report=DIR");
   ck_assert_int_eq(ENV("PEMS_K=none"), EINVAL);
   ck_assert_str_eq(error.text, "PEMS_K: none: give a number from 1 to 65536");
   ck_assert_int_eq(ENV("PEMS_ORDER=1"), EINVAL);

@@ -165,6 +165,7 @@ START_TEST(mistakes_are_told) {
   expect_refused("-n 8 --pems-memroy=1G ./app", "memroy");
   expect_refused("-n 8 --memroy=1G ./app", "did you mean --pems-memory?");
   expect_refused("-n 8 --wrapper", "--wrapper: no value");
+  expect_refused("-n 8 --report --progress=4096", "--report: no value");
   expect_refused("-n 8 ./app : ./other", "./other: pemsrun runs one program");
   setenv("MPIEXEC_TIMEOUT", "soon", 1);
   expect_refused("-n 8 ./app", "MPIEXEC_TIMEOUT: soon");
