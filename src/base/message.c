@@ -18,6 +18,7 @@ static atomic_int silent;
 static atomic_int unnoticing;
 static void (*noticed)(const char *line);
 static atomic_int failed;
+static char host[256];
 /* Set in the thread whose failure ends the job. */
 static _Thread_local int ending;
 
@@ -40,6 +41,10 @@ void msg_set_end(msg_end_fn *end) {
   end_job = end;
 }
 
+void msg_set_host(const char *name) {
+  snprintf(host, sizeof(host), "%s", name);
+}
+
 void msg_set_speaker(bool speaks) {
   atomic_store(&silent, !speaks);
 }
@@ -57,23 +62,32 @@ void msg_clean(char *text, size_t n) {
   }
 }
 
+/* Writes "[host NAME: ]<formatted>"; returns its length without what did not
+   fit. */
+static size_t write_line(char *to, size_t size, bool here, const char *format,
+                         va_list args) {
+  size_t used = 0;
+  if (here && *host) {
+    used = (size_t)snprintf(to, size, "host %s: ", host);
+  }
+  const int n = vsnprintf(to + used, size - used, format, args);
+  used += n > 0 ? (size_t)n : 0;
+  used = used < size ? used : size - 1;
+  msg_clean(to, used);
+  return used;
+}
+
 /* One write(2), so that lines of several processes do not mix. */
-static void say(const char *format, va_list args) {
+static void say(bool here, const char *format, va_list args) {
   static const char prefix[] = "pems: ";
+  enum { PREFIX = sizeof(prefix) - 1 };
   char line[LINE_MAX_BYTES];
   if (atomic_load(&silent)) {
     return;
   }
-  size_t used = (size_t)snprintf(line, sizeof(line), "%s", prefix);
-  const int n = vsnprintf(line + used, sizeof(line) - used, format, args);
-  if (n < 0) {
-    return;
-  }
-  used += (size_t)n;
-  if (used > sizeof(line) - 1) {
-    used = sizeof(line) - 1;
-  }
-  msg_clean(line, used);
+  memcpy(line, prefix, PREFIX);
+  size_t used = PREFIX + write_line(line + PREFIX, sizeof(line) - PREFIX, here,
+                                    format, args);
   line[used++] = '\n';
   /* Nothing sensible can be done if stderr is gone. */
   const ssize_t written = write(STDERR_FILENO, line, used);
@@ -100,13 +114,11 @@ _Noreturn void msg_end(int status) {
   msg_quit(status);
 }
 
-_Noreturn void msg_fail(int status, const char *format, ...) {
+static _Noreturn void fail(int status, bool here, const char *format,
+                           va_list args) {
   begin_failing(status);
   if (!is_first || is_first()) {
-    va_list args;
-    va_start(args, format);
-    say(format, args);
-    va_end(args);
+    say(here, format, args);
     if (has_said) {
       has_said();
     }
@@ -115,10 +127,29 @@ _Noreturn void msg_fail(int status, const char *format, ...) {
   msg_quit(status);
 }
 
+_Noreturn void msg_fail(int status, const char *format, ...) {
+  va_list args;
+  va_start(args, format);
+  fail(status, false, format, args);
+}
+
+_Noreturn void msg_fail_here(int status, const char *format, ...) {
+  va_list args;
+  va_start(args, format);
+  fail(status, true, format, args);
+}
+
 void msg_warn(const char *format, ...) {
   va_list args;
   va_start(args, format);
-  say(format, args);
+  say(false, format, args);
+  va_end(args);
+}
+
+void msg_warn_here(const char *format, ...) {
+  va_list args;
+  va_start(args, format);
+  say(true, format, args);
   va_end(args);
 }
 
@@ -138,11 +169,10 @@ void msg_notice(const char *format, ...) {
   va_start(args, format);
   if (noticed) {
     char line[LINE_MAX_BYTES];
-    vsnprintf(line, sizeof(line), format, args);
-    msg_clean(line, strlen(line));
+    write_line(line, sizeof(line), true, format, args);
     noticed(line);
   } else {
-    say(format, args);
+    say(true, format, args);
   }
   va_end(args);
 }

@@ -54,11 +54,22 @@ _Noreturn void msg_fail(int status, const char *format, ...)
 /* Ends the job as msg_fail does, where another process says why. */
 _Noreturn void msg_end(int status);
 
+/* Of a job on several hosts: the name of this one, which messages about what is
+   wrong with it begin with. "" or not called: it is the only one. Not
+   thread-safe; called once, before threads start. */
+void msg_set_host(const char *name);
+/* As msg_fail and msg_warn, for what this host lacks: space, memory, threads.
+ */
+_Noreturn void msg_fail_here(int status, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+void msg_warn_here(const char *format, ...)
+    __attribute__((format(printf, 1, 2)));
+
 /* Whether this process prints what it notices (msg_notice): one process of each
    host does. True until it is called. */
 void msg_set_noticing(bool notices);
-/* As msg_warn, for what every process of a host will find: something that was
-   asked for is replaced by something else, say. */
+/* As msg_warn_here, for what every process of a host will find: something that
+   was asked for is replaced by something else, say. */
 void msg_notice(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* Where msg_notice's lines go instead of stderr, without "pems: "; NULL: to

@@ -14,13 +14,13 @@ static const char *advice(char text[LIMIT_TEXT], size_t n) {
 
 static _Noreturn void fail_short(size_t n, const char *what) {
   char text[LIMIT_TEXT];
-  msg_fail(MSG_FAILED, "out of memory: %s: %zu bytes: %s", what, n,
-           advice(text, n));
+  msg_fail_here(MSG_FAILED, "out of memory: %s: %zu bytes: %s", what, n,
+                advice(text, n));
 }
 
 _Noreturn void need_fail(const char *what) {
   char text[LIMIT_TEXT];
-  msg_fail(MSG_FAILED, "out of memory: %s: %s", what, advice(text, 0));
+  msg_fail_here(MSG_FAILED, "out of memory: %s: %s", what, advice(text, 0));
 }
 
 void *need_alloc(size_t n, const char *what) {

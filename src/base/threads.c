@@ -12,8 +12,8 @@ void threads_start(pthread_t *thread, void *(*run)(void *), void *arg) {
   const int error = thread_start(thread, run, arg, &options);
   if (error != 0) {
     char advice[LIMIT_TEXT];
-    msg_fail(MSG_FAILED, "starting a thread: %s: %s", strerror(error),
-             limit_advice(advice, LIMIT_THREAD, error, 0,
-                          "allow more processes and memory"));
+    msg_fail_here(MSG_FAILED, "starting a thread: %s: %s", strerror(error),
+                  limit_advice(advice, LIMIT_THREAD, error, 0,
+                               "allow more processes and memory"));
   }
 }

@@ -16,7 +16,8 @@ void late_frees_add_locked(struct context *c, void *p) {
     c->late_frees =
         native_realloc(c->late_frees, c->late_room * sizeof(void *));
     if (!c->late_frees) {
-      msg_fail(MSG_FAILED, "out of memory: freeing memory of rank %d", c->rank);
+      msg_fail_here(MSG_FAILED, "out of memory: freeing memory of rank %d",
+                    c->rank);
     }
   }
   c->late_frees[c->late_n++] = p;

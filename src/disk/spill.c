@@ -39,10 +39,11 @@ struct spill {
 };
 
 static _Noreturn void fail(const struct spill *s, const char *what, int error) {
-  msg_fail(MSG_FAILED,
-           "%s: %s: %s: free some space there or name another directory with "
-           "--pems-disk",
-           what, s->dir, strerror(error));
+  msg_fail_here(
+      MSG_FAILED,
+      "%s: %s: %s: free some space there or name another directory with "
+      "--pems-disk",
+      what, s->dir, strerror(error));
 }
 
 static int open_file(const char *dir) {

@@ -98,10 +98,11 @@ static _Noreturn void overflown(const struct vp *vp, const void *address,
 
 /* The system had no page for what lies in a file. */
 static _Noreturn void without_page(const struct vp *vp, const char *place) {
-  msg_fail(MSG_FAILED,
-           "rank %d: its stack: no room in the first scratch directory%s: free "
-           "some space there or name another directory with --pems-disk",
-           vp->rank, place);
+  msg_fail_here(
+      MSG_FAILED,
+      "rank %d: its stack: no room in the first scratch directory%s: free "
+      "some space there or name another directory with --pems-disk",
+      vp->rank, place);
 }
 
 static bool is_fault(int number) {

@@ -61,9 +61,9 @@ static void start_locked(void) {
   self_leave();
   if (error) {
     char advice[LIMIT_TEXT];
-    msg_fail(MSG_FAILED, "starting a thread: %s: %s", strerror(error),
-             limit_advice(advice, LIMIT_THREAD, error, STACK,
-                          "allow more processes and memory"));
+    msg_fail_here(MSG_FAILED, "starting a thread: %s: %s", strerror(error),
+                  limit_advice(advice, LIMIT_THREAD, error, STACK,
+                               "allow more processes and memory"));
   }
   bell.running = true;
 }

@@ -406,7 +406,7 @@ void stack_before_fork(void *stack) {
     error = errno;
   }
   if (error) {
-    msg_fail(MSG_FAILED, "fork: no memory for a copy of the stack: %s",
-             strerror(error));
+    msg_fail_here(MSG_FAILED, "fork: no memory for a copy of the stack: %s",
+                  strerror(error));
   }
 }

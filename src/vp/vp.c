@@ -264,10 +264,10 @@ static void start(struct vp *vp) {
   }
   if (error) {
     char advice[LIMIT_TEXT];
-    msg_fail(MSG_FAILED, "starting a thread: rank %d: %s: %s", vp->rank,
-             strerror(error),
-             limit_advice(advice, LIMIT_THREAD, error, stack_size(),
-                          "use fewer ranks"));
+    msg_fail_here(MSG_FAILED, "starting a thread: rank %d: %s: %s", vp->rank,
+                  strerror(error),
+                  limit_advice(advice, LIMIT_THREAD, error, stack_size(),
+                               "use fewer ranks"));
   }
 }
 

@@ -84,8 +84,8 @@ static void say_once(const struct context *c, size_t n, const char *why) {
   static atomic_flag said = ATOMIC_FLAG_INIT;
   char more[16];
   if (!atomic_flag_test_and_set(&said)) {
-    msg_warn("memory of rank %d: %s more: malloc fails: %s", c->rank,
-             size_format(n, more, sizeof(more)), why);
+    msg_warn_here("memory of rank %d: %s more: malloc fails: %s", c->rank,
+                  size_format(n, more, sizeof(more)), why);
   }
 }
 

@@ -262,10 +262,11 @@ static void make_own(const struct context *c, const struct oversize *o) {
   }
   if (!own || pages_move(own, o->start, o->n, false) != 0) {
     char advice[LIMIT_TEXT];
-    msg_warn("rank %d: fork: no memory for the child's copy of %zu bytes: %s",
-             c->rank, o->n,
-             limit_advice(advice, LIMIT_MEMORY, errno, o->n,
-                          "give more --pems-memory"));
+    msg_warn_here(
+        "rank %d: fork: no memory for the child's copy of %zu bytes: %s",
+        c->rank, o->n,
+        limit_advice(advice, LIMIT_MEMORY, errno, o->n,
+                     "give more --pems-memory"));
     msg_quit(MSG_FAILED);
   }
 }

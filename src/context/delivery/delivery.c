@@ -447,7 +447,7 @@ static void put_boundary(struct delivery *d, struct context *c, uintptr_t at,
   }
   lock_take(&c->io_lock);
   if (boundary_put(&c->boundary, at, in, n) < 0) {
-    msg_fail(MSG_FAILED, "out of memory: delivering to rank %d", c->rank);
+    msg_fail_here(MSG_FAILED, "out of memory: delivering to rank %d", c->rank);
   }
   lock_give(&c->io_lock);
   if (boundary_memory() > contexts.boundary_limit) {

@@ -32,7 +32,7 @@ struct search {
 };
 
 static _Noreturn void no_memory(const struct context *c) {
-  msg_fail(MSG_FAILED, "out of memory: swapping out rank %d", c->rank);
+  msg_fail_here(MSG_FAILED, "out of memory: swapping out rank %d", c->rank);
 }
 
 static void add(const struct context *c, struct ranges *r, uintptr_t start,

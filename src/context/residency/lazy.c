@@ -208,10 +208,10 @@ static void read_all(struct context_lazy *z, const struct ranges *pages) {
 
 static _Noreturn void map_failed(const struct context *c, int error) {
   char advice[LIMIT_TEXT];
-  msg_fail(MSG_FAILED, "mapping a context: rank %d: %s: %s", c->rank,
-           strerror(error),
-           limit_advice(advice, LIMIT_MEMORY, error, c->range_len,
-                        "give --pems-swapin=eager"));
+  msg_fail_here(MSG_FAILED, "mapping a context: rank %d: %s: %s", c->rank,
+                strerror(error),
+                limit_advice(advice, LIMIT_MEMORY, error, c->range_len,
+                             "give --pems-swapin=eager"));
 }
 
 static void map_piece(const struct context *c, const struct range *m,

@@ -169,10 +169,11 @@ static void leave(struct segment *s) {
   (void)madvise(s->memory, s->n, MADV_DONTNEED);
   const int error = spill_leave(s->file, s->at, s->n);
   if (error) {
-    msg_fail(MSG_FAILED,
-             "writing what ranks have beside their contexts: %s: %s: free some "
-             "space there or name another directory with --pems-disk",
-             s->dir, strerror(error));
+    msg_fail_here(
+        MSG_FAILED,
+        "writing what ranks have beside their contexts: %s: %s: free some "
+        "space there or name another directory with --pems-disk",
+        s->dir, strerror(error));
   }
   counter_add(swap_out, dirty);
   counter_add(bytes_written, dirty);

@@ -33,10 +33,10 @@
 static _Noreturn void map_failed(const struct context *c) {
   char advice[LIMIT_TEXT];
   const int error = errno;
-  msg_fail(MSG_FAILED, "mapping memory: context of rank %d: %s: %s", c->rank,
-           strerror(error),
-           limit_advice(advice, LIMIT_MEMORY, error, c->range_len,
-                        "raise vm.max_map_count or use fewer ranks"));
+  msg_fail_here(MSG_FAILED, "mapping memory: context of rank %d: %s: %s",
+                c->rank, strerror(error),
+                limit_advice(advice, LIMIT_MEMORY, error, c->range_len,
+                             "raise vm.max_map_count or use fewer ranks"));
 }
 
 static void map_range(const struct context *c, char *p, size_t n, int prot) {
@@ -311,7 +311,7 @@ static void take_frames(struct context *c, const struct ranges *pages) {
 }
 
 static _Noreturn void no_memory(const struct context *c) {
-  msg_fail(MSG_FAILED, "out of memory: swapping in rank %d", c->rank);
+  msg_fail_here(MSG_FAILED, "out of memory: swapping in rank %d", c->rank);
 }
 
 /* The block's page differs from the disk's from now on. */

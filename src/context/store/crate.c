@@ -55,7 +55,8 @@ static void note_pages(const struct crate_move *m) {
   for (size_t i = 0; i < m->keep->n; i++) {
     const struct range *const r = &m->keep->item[i];
     if (ranges_add(&m->c->crate.pages, r->start, r->end) != 0) {
-      msg_fail(MSG_FAILED, "out of memory: swapping out rank %d", m->c->rank);
+      msg_fail_here(MSG_FAILED, "out of memory: swapping out rank %d",
+                    m->c->rank);
     }
   }
 }

@@ -84,8 +84,8 @@ _Noreturn void store_failed(const struct context *c, const char *what,
     what = "reading a mapped page";
     error = EIO;
   }
-  msg_fail(MSG_FAILED, "%s: context of rank %d in %s: %s", what, c->rank,
-           store_dir(c), strerror(error));
+  msg_fail_here(MSG_FAILED, "%s: context of rank %d in %s: %s", what, c->rank,
+                store_dir(c), strerror(error));
 }
 
 /* --- space --- */
@@ -247,7 +247,7 @@ const struct ranges *store_pages(const struct context *c) {
 
 void store_wrote(struct context *c, uintptr_t start, uintptr_t end) {
   if (ranges_add(&c->on_disk, start, end) != 0) {
-    msg_fail(MSG_FAILED, "out of memory: delivering to rank %d", c->rank);
+    msg_fail_here(MSG_FAILED, "out of memory: delivering to rank %d", c->rank);
   }
 }
 

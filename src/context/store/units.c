@@ -103,8 +103,8 @@ struct move {
 };
 
 static _Noreturn void disk_failed(const struct move *m, int error) {
-  msg_fail(MSG_FAILED, "%s: context of rank %d in %s: %s", m->what, m->c->rank,
-           disks_dir(on, m->c->index), strerror(error));
+  msg_fail_here(MSG_FAILED, "%s: context of rank %d in %s: %s", m->what,
+                m->c->rank, disks_dir(on, m->c->index), strerror(error));
 }
 
 static char *memory_at(const struct move *m, uint64_t offset, size_t *n) {
@@ -147,10 +147,11 @@ static void unpack(const struct move *m, uint64_t unit, const char *from,
   const struct unit *t = &m->c->units[unit];
   const uint64_t begin = clock_thread_ns();
   if (!codec_unpack(m->w->codec, from, t->bytes, to, (size_t)t->pages * PAGE)) {
-    msg_fail(MSG_FAILED,
-             "%s: context of rank %d in %s: compressed data is damaged: check "
-             "the disk",
-             m->what, m->c->rank, disks_dir(on, m->c->index));
+    msg_fail_here(
+        MSG_FAILED,
+        "%s: context of rank %d in %s: compressed data is damaged: check "
+        "the disk",
+        m->what, m->c->rank, disks_dir(on, m->c->index));
   }
   counter_add(compress_ns, clock_thread_ns() - begin);
 }

@@ -19,7 +19,7 @@ static void look(void *arg) {
   const char *dir = "";
   const int code = disks_map_failed(arg, &dir);
   if (code) {
-    msg_fail(MSG_FAILED, LOST, dir, strerror(code));
+    msg_fail_here(MSG_FAILED, LOST, dir, strerror(code));
   }
 }
 

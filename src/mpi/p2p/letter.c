@@ -69,9 +69,10 @@ static struct letter *overdraw(size_t n, size_t room) {
   static atomic_flag said = ATOMIC_FLAG_INIT;
   memory_used_add(MEMORY_LETTERS, memory_of(room));
   if (!atomic_flag_test_and_set(&said)) {
-    msg_warn("messages that wait for their receivers: no room in the first "
-             "scratch directory: they are kept in memory: free some or name "
-             "another directory with --pems-disk");
+    msg_warn_here(
+        "messages that wait for their receivers: no room in the first "
+        "scratch directory: they are kept in memory: free some or name "
+        "another directory with --pems-disk");
   }
   return make_counted(n, room);
 }

@@ -138,6 +138,23 @@ START_TEST(warn_goes_on) {
 }
 END_TEST
 
+static void speak_of_the_host(void) {
+  msg_warn_here("disk: full");
+  msg_set_host("nodeB");
+  msg_warn("rank 3: it");
+  msg_warn_here("disk: %s: full", "/x");
+  msg_notice("disk: slow");
+  msg_fail_here(MSG_FAILED, "no memory");
+}
+
+START_TEST(of_several_hosts_each_says_what_it_lacks) {
+  expect(speak_of_the_host, 1,
+         "pems: disk: full\npems: rank 3: it\n"
+         "pems: host nodeB: disk: /x: full\npems: host nodeB: disk: slow\n"
+         "pems: host nodeB: no memory\n");
+}
+END_TEST
+
 static void silent(void) {
   msg_set_speaker(false);
   msg_warn("not heard");
@@ -206,6 +223,7 @@ int main(void) {
   tcase_add_test(t, the_first_tells_that_its_line_is_out);
   tcase_add_test(t, only_the_first_of_many_threads_speaks);
   tcase_add_test(t, warn_goes_on);
+  tcase_add_test(t, of_several_hosts_each_says_what_it_lacks);
   tcase_add_test(t, who_is_not_the_speaker_is_silent);
   tcase_add_test(t, control_characters_do_not_reach_the_terminal);
   tcase_add_test(t, a_long_line_is_cut_but_ends);

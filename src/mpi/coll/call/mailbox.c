@@ -272,10 +272,10 @@ void mailbox_send(int process, struct mailbox_key key, const void *bytes,
   struct header h = header_of(&key, n);
   if (n > MAILBOX_VP && neighbour(process)) {
     if (!send_offers(process, &key, bytes, n)) {
-      msg_fail(MSG_FAILED,
-               "network: memory that process %d of this host was to "
-               "read could not be read: --pems-between=copy does without",
-               process);
+      msg_fail_here(MSG_FAILED,
+                    "network: memory that process %d of this host was to "
+                    "read could not be read: --pems-between=copy does without",
+                    process);
     }
     return;
   }
