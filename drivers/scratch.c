@@ -1,5 +1,6 @@
 #define _GNU_SOURCE
 #include "drivers/scratch.h"
+#include "os/refused.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -99,7 +100,7 @@ static int reserve_space(int fd, uint64_t n, uint64_t offset) {
       continue;
     }
     punch(fd, n, offset); /* what it has got so far */
-    return error == ENOSYS ? EOPNOTSUPP : error;
+    return refused(error) ? EOPNOTSUPP : error;
   }
   return 0;
 }

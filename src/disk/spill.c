@@ -7,6 +7,7 @@
 #include "os/bits.h"
 #include "os/lock.h"
 #include "os/native.h"
+#include "os/refused.h"
 #include "os/whole.h"
 
 #include <errno.h>
@@ -140,7 +141,7 @@ static int grant(struct spill *s, uint64_t bytes) {
                 ? errno
                 : 0;
   } while (error == EINTR);
-  if (error == EOPNOTSUPP || error == ENOSYS) {
+  if (error == EOPNOTSUPP || refused(error)) {
     error = fill(s, bytes);
   }
   if (!error) {

@@ -101,6 +101,10 @@ void launcher_choose(void);
    them: it is again what it was before, unless the user has said which signal
    UCX is to take. */
 void launcher_take_back_hangup(void);
+/* May this process read the memory of others? A filter of system calls, as
+   containers have, may forbid it, where the MPI tries for each message, and
+   prints that. */
+bool launcher_may_read(void);
 /* Has the user said in the environment where its files go? */
 bool launcher_has_folder(void);
 

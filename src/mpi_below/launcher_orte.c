@@ -23,10 +23,14 @@ bool launcher_process(struct launcher_process *p) {
 /* sharedfp: a file that one process has open needs no shared pointer, and of
    the ways to have one, only this leaves nothing beside the file. shmem: of the
    ways to have shared memory, the one that is taken anyway, without a try of
-   the others, which has a name. */
+   the others, which has a name. vader: no copies from memory that cannot be
+   read. */
 void launcher_choose(void) {
   (void)setenv("OMPI_MCA_sharedfp", "sm", 0);
   (void)setenv("OMPI_MCA_shmem", "mmap", 0);
+  if (!launcher_may_read()) {
+    (void)setenv("OMPI_MCA_btl_vader_single_copy_mechanism", "none", 0);
+  }
 }
 
 /* Later than pemsrun and the processes notice it: these can say more. */

@@ -37,11 +37,15 @@ bool launcher_process(struct launcher_process *p) {
 }
 
 /* sharedfp, shmem: as in launcher_orte.c. osc: where there is no network for
-   it, ucx prints a line of each process; pems has no window there. */
+   it, ucx prints a line of each process; pems has no window there. smsc: as
+   vader in launcher_orte.c. */
 void launcher_choose(void) {
   (void)setenv("OMPI_MCA_sharedfp", "sm", 0);
   (void)setenv("OMPI_MCA_shmem", "mmap", 0);
   (void)setenv("OMPI_MCA_osc", "^ucx", 0);
+  if (!launcher_may_read()) {
+    (void)setenv("OMPI_MCA_smsc", "^cma", 0);
+  }
 }
 
 /* Later than pemsrun and the processes notice it: these can say more. */

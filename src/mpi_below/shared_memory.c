@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "mpi_below/real.h"
+#include "os/memory_file.h"
 
 /* ulimit -f: growing the file beyond it would end the process. */
 static bool is_allowed(size_t n) {
@@ -25,7 +26,7 @@ static int new_file(size_t n, struct shared_memory_file *f) {
     errno = EFBIG;
     return -1;
   }
-  const int fd = memfd_create("pems-shared", MFD_CLOEXEC);
+  const int fd = memory_file("pems-shared", false);
   if (fd >= 0 && (ftruncate(fd, (off_t)n) || fstat(fd, &st))) {
     const int code = errno;
     close(fd);

@@ -18,12 +18,15 @@ libpemsbase_la_SOURCES += \
   src/os/lock.c \
   src/os/lock.h \
   src/os/lock_rank.h \
+  src/os/memory_file.c \
+  src/os/memory_file.h \
   src/os/native.c \
   src/os/native.h \
   src/os/object.c \
   src/os/object.h \
   src/os/pages.c \
   src/os/pages.h \
+  src/os/refused.h \
   src/os/spin.h \
   src/os/standard.c \
   src/os/standard.h \
@@ -48,6 +51,7 @@ UNIT_TESTS += \
   tests/unit/os/test_guided \
   tests/unit/os/test_holes \
   tests/unit/os/test_lock \
+  tests/unit/os/test_memory_file \
   tests/unit/os/test_native \
   tests/unit/os/test_object \
   tests/unit/os/test_pages \

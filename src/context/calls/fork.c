@@ -9,6 +9,7 @@
 #include "os/bits.h"
 #include "os/lock.h"
 #include "os/pages.h"
+#include "os/refused.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -33,9 +34,9 @@ void fork_prepare(const struct context *c) {
       pipe2(done, O_CLOEXEC) != 0) {
     char advice[LIMIT_TEXT];
     const int error = errno;
-    msg_fail(MSG_FAILED, "rank %d: fork: a pipe: %s: %s", c->rank,
-             strerror(error),
-             limit_advice(advice, LIMIT_FILE, error, 0, "raise fs.file-max"));
+    msg_fail_here(
+        MSG_FAILED, "rank %d: fork: a pipe: %s: %s", c->rank, strerror(error),
+        limit_advice(advice, LIMIT_FILE, error, 0, "raise fs.file-max"));
   }
 }
 
@@ -55,16 +56,18 @@ void fork_parent(void) {
 static _Noreturn void fail_to_copy(const struct context *c, size_t len) {
   char advice[LIMIT_TEXT];
   const int error = errno;
-  msg_warn("rank %d: fork: no memory for the child's copy of %zu bytes: %s: %s",
-           c->rank, len, strerror(error),
-           limit_advice(advice, LIMIT_MEMORY, error, len,
-                        "use another driver than --pems-io=mmap"));
+  msg_warn_here(
+      "rank %d: fork: no memory for the child's copy of %zu bytes: %s: %s",
+      c->rank, len, strerror(error),
+      limit_advice(advice, LIMIT_MEMORY, error, len,
+                   refused_advice(error, "allow mremap (seccomp)",
+                                  "use another driver than --pems-io=mmap")));
   msg_quit(MSG_FAILED);
 }
 
 static _Noreturn void fail_to_protect(const struct context *c, int error) {
   char advice[LIMIT_TEXT];
-  msg_warn(
+  msg_warn_here(
       "rank %d: fork: protecting the child's memory: %s: %s", c->rank,
       strerror(error),
       limit_advice(advice, LIMIT_MEMORY, error, 0, "raise vm.max_map_count"));

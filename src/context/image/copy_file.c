@@ -7,6 +7,8 @@
 #include "base/limit.h"
 #include "context/image/relocation.h"
 #include "os/guided.h"
+#include "os/memory_file.h"
+#include "os/refused.h"
 #include "os/whole.h"
 
 #include <dlfcn.h>
@@ -271,14 +273,6 @@ static int write_copy(const struct image_file *f, int fd, bool named) {
                                  : write_linked(f, fd, whole);
 }
 
-int copy_file_memory(const char *name) {
-  const int fd = memfd_create(name, MFD_CLOEXEC | MFD_EXEC);
-  if (fd >= 0 || errno != EINVAL) {
-    return fd;
-  }
-  return memfd_create(name, MFD_CLOEXEC); /* Linux before 6.3 */
-}
-
 int copy_file_spell(char *to, size_t size, int fd, size_t min_len) {
   static unsigned serial;
   char self[32];
@@ -374,13 +368,17 @@ static int load_memfd(struct image *img, int rank, void *at,
   char name[32];
   int code;
   snprintf(name, sizeof(name), "pems-rank%d", rank);
-  const int fd = copy_file_memory(name);
+  const int fd = memory_file(name, true);
   if (fd < 0 || write_copy(f, fd, false) != 0) {
     char advice[LIMIT_TEXT];
-    code = failure(
-        error, reason(), "cannot copy the program: rank %d: %s: %s", rank,
-        strerror(errno),
-        limit_advice(advice, LIMIT_MEMORY, errno, 0, "free some memory"));
+    code =
+        failure(error, reason(), "cannot copy the program: rank %d: %s: %s",
+                rank, strerror(errno),
+                limit_advice(advice, LIMIT_MEMORY, errno, 0,
+                             refused_advice(errno,
+                                            "allow memfd_create (seccomp), or "
+                                            "files in $TMPDIR that may be run",
+                                            "free some memory")));
   } else {
     code = open_stand_in(img, fd, at, error);
   }

@@ -15,9 +15,6 @@
 int copy_file_load(struct image *img, int rank, const char *dir, void *at,
                    struct pems_error *error);
 
-/* A descriptor of memory that can be mapped as code, or -1 with errno. */
-int copy_file_memory(const char *name);
-
 /* A name for descriptor fd that no earlier file had, though descriptors are
    used again: ld.so hands back what it has when it knows the name. A number is
    spelled in superfluous slashes and dots, up to min_len characters at least,

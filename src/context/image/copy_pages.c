@@ -8,6 +8,7 @@
 #include "context/image/copy_file.h"
 #include "context/image/image_file.h"
 #include "os/pages.h"
+#include "os/refused.h"
 
 #include <dlfcn.h>
 #include <errno.h>
@@ -128,10 +129,11 @@ static int cannot_map(const char *what, size_t bytes,
                       struct pems_error *error) {
   const int code = errno ? errno : EIO;
   char advice[LIMIT_TEXT];
-  return failure(error, code, "cannot map a copy of %s: %s: %s", what,
-                 strerror(code),
-                 limit_advice(advice, LIMIT_MEMORY, code, bytes,
-                              "free memory or raise vm.max_map_count"));
+  return failure(
+      error, code, "cannot map a copy of %s: %s: %s", what, strerror(code),
+      limit_advice(advice, LIMIT_MEMORY, code, bytes,
+                   refused_advice(code, "allow mremap (seccomp)",
+                                  "free memory or raise vm.max_map_count")));
 }
 
 int copy_pages_take_over(const struct image *img, bool keep_file,

@@ -5,6 +5,7 @@
 #include "context/image/stub.h"
 
 #include "context/image/copy_file.h"
+#include "os/memory_file.h"
 #include "os/native.h"
 
 #include <dlfcn.h>
@@ -122,7 +123,7 @@ static int write_stub(int fd, const char *name, const char *runpath) {
 
 int stub_open(const char *name, const char *runpath, int flags,
               void (*loaded)(struct link_map *first)) {
-  const int fd = copy_file_memory("pems-open");
+  const int fd = memory_file("pems-open", true);
   int rc = -1;
   if (fd >= 0 && write_stub(fd, name, runpath) == 0 &&
       copy_file_spell(opening.path, sizeof(opening.path), fd, 0) == 0) {

@@ -29,6 +29,7 @@
 #include "drivers/scratch.h"
 #include "os/lock.h"
 #include "os/native.h"
+#include "os/refused.h"
 
 /* A disk's file is never larger: more than any file system gives one, and
    little enough to be counted in all types. */
@@ -374,7 +375,7 @@ static void give(struct disk *d, uint64_t at, size_t n) {
    cannot promise anything. 0, or an errno value. */
 static int reserve(const struct disk *d, uint64_t at, size_t n) {
   while (d->fd >= 0 && fallocate(d->fd, 0, (off_t)at, (off_t)n)) {
-    if (errno == EOPNOTSUPP || errno == ENOSYS || errno == ENODEV) {
+    if (errno == EOPNOTSUPP || refused(errno) || errno == ENODEV) {
       return 0;
     }
     if (errno != EINTR) {

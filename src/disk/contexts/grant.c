@@ -43,7 +43,8 @@ static int fill(const struct disk *disk, const struct run *r) {
   enum { CHUNK = 1 << 20 };
   if (!atomic_flag_test_and_set(&said)) {
     msg_notice("scratch space: %s: " DISK_NO_GRANT
-               ": it is filled with zeros instead: " DISK_ELSEWHERE,
+               ": it is filled with zeros instead: " DISK_ELSEWHERE
+               ", or allow fallocate where a filter (seccomp) refuses it",
                disk->dir);
   }
   void *const zeros = native_aligned(DISK_BLOCK, CHUNK);

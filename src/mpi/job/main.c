@@ -61,6 +61,7 @@
 #include "net/neighbour.h"
 #include "os/bits.h"
 #include "os/clock.h"
+#include "os/memory_file.h"
 #include "os/native.h"
 #include "os/pages.h"
 #include "os/standard.h"
@@ -76,6 +77,7 @@
 #include <limits.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <unistd.h>
 
 /* The network writes to memory by system calls, which fail there. */
 static int check_tracking(struct job_setup *job) {
@@ -121,6 +123,24 @@ static int check_memory(struct job_setup *job) {
   }
   msg_notice("%s", job->error.text);
   return 0;
+}
+
+/* Is it one of several? */
+static void know_host(void) {
+  char host[256] = "";
+  if (net_host_size() < net_size() &&
+      gethostname(host, sizeof(host) - 1) == 0) {
+    msg_set_host(host);
+  }
+}
+
+/* Where a program's copies are files, they take space and may be slow. */
+static void tell_memory_files(void) {
+  if (memory_file_directory()) {
+    msg_notice("memfd_create is refused: what is to be in memory lies in files "
+               "without names in %s: allow it (seccomp)",
+               memory_file_directory());
+  }
 }
 
 static void find_machine(struct job_setup *job) {
@@ -266,6 +286,7 @@ static void prepare(struct job_setup *job, int *argc, char **argv) {
   job_agree(job, job_report_start(&job->options, job_site_driver_used(job),
                                   &job->error));
   job_agree(job, start_tags(job));
+  tell_memory_files();
   job_agree(job, restart_cut(job));
   job_agree(job, find_neighbours(job));
 }
@@ -335,6 +356,7 @@ __attribute__((visibility("default"))) int pems_main(int argc, char **argv,
   net_start(&argc, &argv);
   msg_set_first(net_first_to_fail, net_failure_told);
   image_on_copy(keeper_note_file);
+  know_host();
   attach_em();
   prepare(&job, &argc, argv);
   comm_error_install();
