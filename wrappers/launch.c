@@ -44,6 +44,7 @@ struct launch {
   bool ended;           /* and there is one */
   bool killed;          /* by us */
   bool leaves;          /* its processes were told to */
+  bool ends_waiting;    /* it was told to end, for it would wait for ever */
   int interrupted;      /* the signal that ends the job, or 0 */
   long long kill_at;    /* when mpirun is to be killed, in ms, or 0 */
   char plain[PATH_MAX]; /* a program of plain MPI that was started, or "" */
@@ -229,6 +230,10 @@ static void take_signals(struct launch *l) {
 /* A launcher may leave the others of a job alone when one takes it down: one
    does if it has the exit status before it sees the connection end. */
 static void see_to_end(struct launch *l) {
+  if (l->monitor->waits && !l->ends_waiting) {
+    l->ends_waiting = true;
+    kill(l->mpirun, SIGTERM);
+  }
   if (l->monitor->state != MONITOR_RUNS || l->monitor->down) {
     kill_after(l, l->monitor->state == MONITOR_LOST ? LOST_MS : DIED_MS);
   }
@@ -300,6 +305,8 @@ static void say_end(const struct launch *l) {
              l->job->timeout);
   } else if (l->job->starter && !any_started(m)) {
     say_starter(l);
+  } else if (WEXITSTATUS(l->status) && monitor_say_absent(m)) {
+    return;
   } else if (WEXITSTATUS(l->status) && !any_started(m)) {
     say_not_started(l);
   }
@@ -353,7 +360,7 @@ int launch(char **argv, const struct launch_job *job) {
     monitor_explain(m);
   }
   say_end(&l);
-  const bool lost = m->state == MONITOR_LOST ||
+  const bool lost = m->state == MONITOR_LOST || l.ends_waiting ||
                     (WIFEXITED(l.status) && l.status == 0 && broke(m));
   monitor_close(m, LEFT_MS);
   keeper_end();

@@ -10,6 +10,7 @@
 #include <net/if.h>
 #include <netinet/in.h>
 #include <poll.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -29,16 +30,22 @@
 enum { EXPLAIN_MS = 300, LEFT_MS = 3000, TIME_UP_MS = 60000 };
 /* For the secret, from a connection on. */
 enum { SECRET_MS = 5000 };
+/* From the end of a process before MPI_Init on, as its connection has it, until
+   it counts: a program may have closed what it inherited. On this host the
+   process number tells, and mpirun has its time to notice. */
+enum { ABSENT_MS = 20000, ABSENT_HERE_MS = 2000, ABSENT_LOOK_MS = 100 };
 
 struct monitor_process {
   int fd;                        /* or -1 */
-  long long since;               /* ms, when it connected */
+  long long since;               /* ms, when it connected, or has gone */
   char line[LIFELINE_TEXT_SIZE]; /* its first one, later answers and texts */
   int used;                      /* bytes of the line that have come */
   bool answers;                  /* what comes is an answer */
   bool prints;                   /* what comes is to be printed */
   bool asked;                    /* one is awaited */
-  bool known;                    /* its line was right */
+  bool begins;                   /* the program has; it is not in MPI yet */
+  bool gone;                     /* and the connection has ended */
+  bool known;                    /* it has joined: its line was right */
   bool ends;                     /* it has said that it does */
   bool takes_down;               /* and the job with it */
   bool lost;
@@ -175,6 +182,13 @@ static void say_orphan(const struct lifeline_hello *h) {
            h->host);
 }
 
+static void say_absent(const struct lifeline_hello *h) {
+  msg_warn("host %s: process %d of %d, pid %ld, has ended before MPI_Init: the "
+           "job ends: see there whether the program starts: a library may be "
+           "missing, or another program have its name",
+           h->host, h->process, h->of, h->pid);
+}
+
 /* Is there a lost process of the same host before this one? */
 static bool is_named(const struct monitor *m, int i) {
   for (int j = 0; j < i; j++) {
@@ -211,6 +225,8 @@ void monitor_settle(struct monitor *m) {
     say_lost(m);
   } else if (m->state == MONITOR_ORPHAN || m->state == MONITOR_LEFT) {
     say_orphan(&m->processes[m->about].hello);
+  } else if (m->state == MONITOR_ABSENT) {
+    say_absent(&m->processes[m->about].hello);
   } else if (!m->parting) {
     say_died(&m->processes[m->about].hello);
   }
@@ -243,13 +259,65 @@ static void note(struct monitor *m, enum monitor_state state,
   m->told = true;
 }
 
+/* --- ends before MPI_Init --- */
+
+/* The first of those that have not come to MPI; NULL: there is none. */
+static const struct monitor_process *first_gone(const struct monitor *m) {
+  const struct monitor_process *first = NULL;
+  for (int i = 0; m->gone && i < m->n; i++) {
+    const struct monitor_process *const p = &m->processes[i];
+    if (p->gone && (!first || p->since < first->since)) {
+      first = p;
+    }
+  }
+  return first;
+}
+
+/* A launcher ends the others because of it. */
+static void note_died(struct monitor *m, const struct monitor_process *p) {
+  const struct monitor_process *const gone = first_gone(m);
+  note(m, gone ? MONITOR_ABSENT : MONITOR_DIED, gone ? gone : p);
+}
+
+static bool has_ended_here(const struct lifeline_hello *h) {
+  char host[LIFELINE_HOST] = "";
+  return gethostname(host, sizeof(host) - 1) == 0 &&
+         strcmp(host, h->host) == 0 && kill((pid_t)h->pid, 0) && errno == ESRCH;
+}
+
+/* Processes that have joined wait for one that never will. Returns the ms until
+   that is to be looked at again, or -1. */
+static int note_absent(struct monitor *m) {
+  const struct monitor_process *const p = m->joined ? first_gone(m) : NULL;
+  if (!p || m->passive || m->told || m->parting || m->state != MONITOR_RUNS) {
+    return -1;
+  }
+  const long long since = monitor_now_ms() - p->since;
+  if (since >= ABSENT_MS ||
+      (since >= ABSENT_HERE_MS && has_ended_here(&p->hello))) {
+    note(m, MONITOR_ABSENT, p);
+    m->waits = true;
+    return 0;
+  }
+  return ABSENT_LOOK_MS;
+}
+
+bool monitor_say_absent(struct monitor *m) {
+  const struct monitor_process *const p = first_gone(m);
+  if (p) {
+    say_absent(&p->hello);
+  }
+  return p;
+}
+
 /* --- serving --- */
 
 /* The place of one that was none of the job's, or a new one; NULL: there is no
    memory. Others keep theirs: `about` and `ender` are places. */
 static struct monitor_process *place(struct monitor *m) {
   for (int i = 0; i < m->n; i++) {
-    if (m->processes[i].fd < 0 && !m->processes[i].known) {
+    if (m->processes[i].fd < 0 && !m->processes[i].known &&
+        !m->processes[i].gone) {
       return &m->processes[i];
     }
   }
@@ -262,26 +330,37 @@ static struct monitor_process *place(struct monitor *m) {
   return &m->processes[m->n++];
 }
 
+static bool is_stranger(const struct monitor_process *p) {
+  return p->fd >= 0 && !p->known && !p->begins;
+}
+
+static bool is_beginner(const struct monitor_process *p) {
+  return p->fd >= 0 && p->begins;
+}
+
 static void drop(struct monitor *m, struct monitor_process *p) {
-  m->strangers -= !p->known;
+  m->strangers -= is_stranger(p);
   close(p->fd);
   p->fd = -1;
 }
 
-static bool is_stranger(const struct monitor_process *p) {
-  return p->fd >= 0 && !p->known;
-}
-
-/* Of those that have not said the secret yet; NULL: there is none. */
-static struct monitor_process *oldest_stranger(const struct monitor *m) {
+/* NULL: there is none. */
+static struct monitor_process *
+oldest(const struct monitor *m,
+       bool (*is_one)(const struct monitor_process *)) {
   struct monitor_process *oldest = NULL;
-  for (int i = 0; m->strangers && i < m->n; i++) {
+  for (int i = 0; i < m->n; i++) {
     struct monitor_process *const p = &m->processes[i];
-    if (is_stranger(p) && (!oldest || p->since < oldest->since)) {
+    if (is_one(p) && (!oldest || p->since < oldest->since)) {
       oldest = p;
     }
   }
   return oldest;
+}
+
+/* Of those that have not said the secret yet. */
+static struct monitor_process *oldest_stranger(const struct monitor *m) {
+  return m->strangers ? oldest(m, is_stranger) : NULL;
 }
 
 /* Connections that say nothing would keep descriptors for ever. Returns the ms
@@ -317,14 +396,17 @@ static void turn_away(struct monitor *m, int listener) {
 }
 
 /* Is that why somebody could not be taken? Processes say the secret at once: of
-   the others the oldest goes, that there be room when this is tried again. */
+   the others the oldest goes, that there be room when this is tried again; then
+   of those that only begin. */
 static void make_room(struct monitor *m, int listener, int code) {
-  struct monitor_process *const p = oldest_stranger(m);
+  struct monitor_process *p = oldest_stranger(m);
   if (code != EMFILE && code != ENFILE) {
     return;
   }
+  p = p ? p : oldest(m, is_beginner);
   if (p) {
     drop(m, p);
+    p->begins = false;
   } else {
     turn_away(m, listener);
   }
@@ -429,6 +511,21 @@ static void hear_question(struct monitor *m, struct monitor_process *p) {
   }
 }
 
+/* The connection by which a process that is here has said that it begins. */
+static void end_beginner(struct monitor *m, int process) {
+  for (int i = 0; i < m->n; i++) {
+    struct monitor_process *const p = &m->processes[i];
+    if (p->begins && p->hello.process == process) {
+      m->gone -= p->gone;
+      p->gone = false;
+      if (p->fd >= 0) {
+        drop(m, p);
+      }
+      p->begins = false;
+    }
+  }
+}
+
 /* Connections of others are none of ours. */
 static void greet(struct monitor *m, struct monitor_process *p, char c) {
   p->line[p->used++] = c;
@@ -445,11 +542,16 @@ static void greet(struct monitor *m, struct monitor_process *p, char c) {
     drop(m, p);
     return;
   }
-  p->known = true;
   m->strangers--;
+  answer(p, LIFELINE_WELCOME);
+  if (p->hello.begins) {
+    p->begins = true;
+    return;
+  }
+  p->known = true;
   m->joined++;
   m->job = p->hello.job;
-  answer(p, LIFELINE_WELCOME);
+  end_beginner(m, p->hello.process);
 }
 
 /* Those that end because this one does give other statuses, later. */
@@ -536,12 +638,18 @@ static void take(struct monitor *m, struct monitor_process *p, char c) {
 /* The connection has ended: by `error`, or 0, as when a process ends. */
 static void leave(struct monitor *m, struct monitor_process *p, int error) {
   drop(m, p);
-  if (!p->known) {
+  if (!p->known && !p->begins) {
+    return;
+  }
+  if (p->begins && (error == 0 || error == ECONNRESET)) {
+    p->gone = true;
+    p->since = monitor_now_ms();
+    m->gone++;
     return;
   }
   if (error == 0 || error == ECONNRESET) {
     if (!p->ends) {
-      note(m, MONITOR_DIED, p);
+      note_died(m, p);
     }
     m->down |= p->takes_down && !m->passive;
     return;
@@ -567,7 +675,7 @@ static void hear(struct monitor *m, struct monitor_process *p) {
       take_text(p, c);
     } else if (p->known) {
       take(m, p, c);
-    } else {
+    } else if (!p->begins) {
       greet(m, p, c);
     }
   }
@@ -601,9 +709,12 @@ static bool wait_once(struct monitor *m, int fd, int ms) {
       {.fd = m->heard, .events = POLLIN},
       {.fd = asked, .events = POLLIN},
   };
-  const int silent = drop_silent(m);
+  const int silent = drop_silent(m), absent = note_absent(m);
   if (silent >= 0) {
     ms = sooner(ms, silent);
+  }
+  if (absent >= 0) {
+    ms = sooner(ms, absent);
   }
   const bool any = poll(p, sizeof(p) / sizeof(*p), ms) > 0;
   if (any && p[2].revents) {
@@ -656,7 +767,7 @@ void monitor_drain(struct monitor *m) {
 
 static bool any_left(const struct monitor *m) {
   for (int i = 0; i < m->n; i++) {
-    if (m->processes[i].fd >= 0) {
+    if (m->processes[i].fd >= 0 && !m->processes[i].begins) {
       return true;
     }
   }
@@ -679,7 +790,7 @@ void monitor_close(struct monitor *m, int ms) {
   m->listener = -1;
   for (int i = 0; i < m->n; i++) {
     struct monitor_process *const p = &m->processes[i];
-    if (is_stranger(p)) {
+    if (is_stranger(p) || is_beginner(p)) {
       drop(m, p);
     } else if (p->fd >= 0) {
       shutdown(p->fd, SHUT_WR);

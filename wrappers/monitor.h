@@ -21,6 +21,7 @@ enum monitor_state {
   MONITOR_RUNS,
   MONITOR_LEFT,   /* mpirun has ended, and left processes behind */
   MONITOR_DIED,   /* a process has; mpirun notices that, too */
+  MONITOR_ABSENT, /* a process has ended before MPI_Init */
   MONITOR_ORPHAN, /* mpirun's daemon has, on another host */
   MONITOR_LOST,   /* a host is lost; mpirun would wait for it */
 };
@@ -36,6 +37,7 @@ struct monitor {
   int arrivals;      /* connections that have ever come, of whomever */
   int joined;        /* how many processes have ever come */
   int strangers;     /* that are connected and have not said the secret */
+  int gone;          /* that have ended and have not joined before */
   int turned_away;   /* for want of descriptors: perhaps processes */
   bool passive;      /* what happens to processes is left to who started them */
   unsigned long job; /* the launcher's number, when one has come */
@@ -48,6 +50,8 @@ struct monitor {
   int status; /* that it ends with, or -1 */
   bool down;  /* one that takes the job down has ended: mpirun is to end the
                  others */
+  bool waits; /* a process has ended before MPI_Init, which mpirun takes for
+                 right */
   enum monitor_state state;
   int about;          /* the first process for which it is this */
   long long say_at;   /* when the monitor says it, in ms, for more may come that
@@ -80,6 +84,9 @@ void monitor_pass_on_usr2(struct monitor *m);
 /* mpirun has failed: waits for what processes say of the reason, if nobody has
    told it yet and some are there. */
 void monitor_explain(struct monitor *m);
+/* A process has ended before MPI_Init, and nobody has told why mpirun fails:
+   says that. Returns false if there is none. */
+bool monitor_say_absent(struct monitor *m);
 /* Says what there is to say. */
 void monitor_settle(struct monitor *m);
 /* Lets the processes that are there know that the job has ended, and waits

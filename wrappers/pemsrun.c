@@ -4,6 +4,7 @@
 
 #include <ctype.h>
 #include <errno.h>
+#include <limits.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,6 +22,7 @@
 #include "mpi_below/keeper.h"
 #include "mpi_below/launcher.h"
 #include "os/standard.h"
+#include "wrappers/interpreter/interpreter.h"
 #include "wrappers/launch.h"
 #include "wrappers/monitor.h"
 #include "wrappers/pemsrun_check.h"
@@ -129,6 +131,17 @@ static void make_session(const struct pemsrun_job *j) {
   }
 }
 
+/* The launcher takes a blank for the end of its path. */
+static void set_agent(void) {
+  char path[PATH_MAX];
+  if (!interpreter_find("pems_begin", path)) {
+    msg_fail(MSG_USAGE, "no such program: %s: install pems again", path);
+  }
+  if (!strchr(path, ' ')) {
+    need_set(launcher_set_agent(path));
+  }
+}
+
 static int run_by_mpirun(struct pemsrun_job *j) {
   const bool local = !j->hosts.n;
   struct args command = {0};
@@ -148,6 +161,7 @@ static int run_by_mpirun(struct pemsrun_job *j) {
   check_file_size();
   limit_need_files(LEAST_FILES);
   make_session(j);
+  set_agent();
   if (monitor_open(&monitor, local, &error)) {
     msg_fail(MSG_FAILED, "%s", error.text);
   }

@@ -18,6 +18,10 @@ enum { LIFELINE_SECONDS = 15 };
 /* The variable that tells processes where pemsrun listens:
    COOKIE,PORT,ADDRESS[,ADDRESS]... */
 #define LIFELINE_VARIABLE "PEMS_LIFELINE"
+/* The descriptor of the connection by which pems_begin (wrappers/begin) has
+   said that the process begins: it is open until that becomes a process of the
+   job, or ends without. */
+#define LIFELINE_BEGUN_VARIABLE "PEMS_BEGUN"
 /* And the one that tells them which MPI it was built for. */
 #define FLAVOUR_VARIABLE "PEMS_FLAVOUR"
 
@@ -46,13 +50,15 @@ enum {
 /* The longest text, with its NUL. */
 enum { LIFELINE_TEXT_SIZE = 8192 };
 
-/* The first line: "COOKIE PROCESS OF PID JOB HOST\n". */
+/* The first line: "COOKIE PROCESS OF PID JOB HOST\n", or with " begins" before
+   the newline. */
 enum { LIFELINE_LINE = 384, LIFELINE_COOKIE = 32, LIFELINE_HOST = 256 };
 struct lifeline_hello {
   char cookie[LIFELINE_COOKIE + 1];
   int process, of; /* of so many */
   long pid;
   unsigned long job; /* the launcher's number of it */
+  bool begins;       /* it has not come to MPI yet */
   char host[LIFELINE_HOST];
 };
 /* Writes the line, at most LIFELINE_LINE bytes with its NUL; returns its
@@ -60,6 +66,21 @@ struct lifeline_hello {
 int lifeline_write(const struct lifeline_hello *h, char *line);
 /* Reads a line, which may lack its newline. Returns 0 or -1. */
 int lifeline_read(struct lifeline_hello *h, const char *line);
+
+/* Waits at most `ms` for one of the `events` of poll; false if there is none.
+ */
+typedef bool lifeline_wait(int fd, short events, int ms);
+/* Connects to the first of the places "PORT,ADDRESS[,ADDRESS]..." that welcomes
+   the process, each within `ms`. Returns a descriptor, or -1. */
+int lifeline_connect(const char *places, const struct lifeline_hello *h, int ms,
+                     lifeline_wait *wait);
+
+/* Lets the program inherit a connection to one of those places, at a number
+   that scripts do not use. Returns 0, or -1 and errno. */
+int lifeline_hand_on(int fd);
+/* The one that this process has inherited, which it does not hand on; -1: there
+   is none, or somebody has closed it, and its number is another file's. */
+int lifeline_take_back(const char *places);
 
 /* Instead of the first line: pemstop asks, from another host, how far the job
    is, and gets lines of base/job_status.h. */

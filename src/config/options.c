@@ -371,11 +371,14 @@ static int set(struct options *o, int i, const char *value,
 }
 
 /* PEMS_CC and the like tell pemscc which compiler to call; a shell that exports
-   them also runs programs. The last two are pemsrun's, for src/mpi_below. */
+   them also runs programs. The last are pemsrun's, for src/mpi_below. */
 static bool is_not_ours(const char *variable) {
-  static const char *const others[] = {
-      "PEMS_CC=", "PEMS_CXX=", "PEMS_FC=", LIFELINE_VARIABLE "=",
-      FLAVOUR_VARIABLE "="};
+  static const char *const others[] = {"PEMS_CC=",
+                                       "PEMS_CXX=",
+                                       "PEMS_FC=",
+                                       LIFELINE_VARIABLE "=",
+                                       LIFELINE_BEGUN_VARIABLE "=",
+                                       FLAVOUR_VARIABLE "="};
   for (size_t i = 0; i < sizeof(others) / sizeof(*others); i++) {
     if (strncmp(variable, others[i], strlen(others[i])) == 0) {
       return true;
@@ -402,13 +405,13 @@ static int read_variable(struct options *o, const char *variable,
   return set(o, i, name + n + 1, s);
 }
 
-/* Reads argv[*at] and sets *at to the argument behind it and its value. */
-static int read_argument(struct options *o, int *at, int argc, char **argv,
-                         const struct source *s) {
 bool options_is_option(const char *arg) {
   return arg[0] == '-' && arg[1] && !isdigit((unsigned char)arg[1]);
 }
 
+/* Reads argv[*at] and sets *at to the argument behind it and its value. */
+static int read_argument(struct options *o, int *at, int argc, char **argv,
+                         const struct source *s) {
   const char *const name = argv[(*at)++] + strlen(argument_prefix);
   const size_t n = strcspn(name, "=");
   const int i = find(s, name, n);

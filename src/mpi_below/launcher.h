@@ -94,17 +94,21 @@ int launcher_begin_alone(const char *folder);
 void launcher_end_alone(void);
 /* Its files go to `folder`. */
 int launcher_set_folder(const char *folder);
+/* Has it run `path`, a command, with the program's words, which that becomes;
+   NULL: not for what this process starts. Nothing is done where the launcher
+   has no such thing or the user has another one. */
+int launcher_set_agent(const char *path);
 /* Has the MPI's library do without what pems does not need; called before it
    starts. The user may have chosen otherwise. */
 void launcher_choose(void);
-/* UCX, below MPICH 5 and Open MPI 5, has taken SIGHUP when it was loaded with
-   them: it is again what it was before, unless the user has said which signal
-   UCX is to take. */
-void launcher_take_back_hangup(void);
 /* May this process read the memory of others? A filter of system calls, as
    containers have, may forbid it, where the MPI tries for each message, and
    prints that. */
 bool launcher_may_read(void);
+/* UCX, below MPICH 5 and Open MPI 5, has taken SIGHUP when it was loaded with
+   them: it is again what it was before, unless the user has said which signal
+   UCX is to take. */
+void launcher_take_back_hangup(void);
 /* Has the user said in the environment where its files go? */
 bool launcher_has_folder(void);
 

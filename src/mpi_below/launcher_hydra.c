@@ -149,6 +149,11 @@ int launcher_set_folder(const char *folder) {
   return 0;
 }
 
+int launcher_set_agent(const char *path) {
+  (void)path;
+  return 0;
+}
+
 bool launcher_has_folder(void) {
   return false;
 }

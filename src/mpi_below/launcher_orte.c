@@ -57,6 +57,11 @@ int launcher_set_folder(const char *folder) {
   return setenv("OMPI_MCA_orte_tmpdir_base", folder, 1);
 }
 
+int launcher_set_agent(const char *path) {
+  return path ? setenv("OMPI_MCA_orte_fork_agent", path, 0)
+              : unsetenv("OMPI_MCA_orte_fork_agent");
+}
+
 bool launcher_has_folder(void) {
   return getenv("OMPI_MCA_orte_tmpdir_base") ||
          getenv("OMPI_MCA_orte_local_tmpdir_base");

@@ -98,6 +98,11 @@ int launcher_set_folder(const char *folder) {
   return setenv(FOLDER, folder, 1);
 }
 
+int launcher_set_agent(const char *path) {
+  return path ? setenv("PRTE_MCA_prte_fork_agent", path, 0)
+              : unsetenv("PRTE_MCA_prte_fork_agent");
+}
+
 bool launcher_has_folder(void) {
   return getenv(FOLDER) || getenv("PRTE_MCA_prte_local_tmpdir_base");
 }

@@ -13,7 +13,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <netdb.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdatomic.h>
@@ -41,6 +40,7 @@ static struct {
   pthread_t thread;
   bool started;
   char *places; /* of the variable: "PORT,ADDRESS,...", or NULL: no pemsrun */
+  int begun;    /* the connection by which the process began, or -1 */
   struct lifeline_hello hello;
   pid_t process; /* this one: a child that the program forks is not watched */
   pid_t first;   /* its parent when it began */
@@ -56,7 +56,8 @@ static struct {
   atomic_bool tried;           /* there is a connection now, or none */
   struct lock lock;            /* for what follows */
   watch_answer *status;        /* or NULL */
-} watch = {.parent_fd = -1,
+} watch = {.begun = -1,
+           .parent_fd = -1,
            .stop = -1,
            .line_fd = -1,
            .lock = LOCK_INITIALIZER(LOCK_WATCH)};
@@ -83,53 +84,8 @@ static enum event wait_for(int fd, short events, int ms) {
   return n > 0 ? READY : TIME;
 }
 
-static bool finish_connecting(int fd) {
-  int error = 0;
-  socklen_t size = sizeof(error);
-  return wait_for(fd, POLLOUT, CONNECT_MS) == READY &&
-         getsockopt(fd, SOL_SOCKET, SO_ERROR, &error, &size) == 0 && !error;
-}
-
-/* Says who this is; another server at that address would not welcome it. */
-static bool introduce(int fd) {
-  char welcome = 0, line[LIFELINE_LINE];
-  const int n = lifeline_write(&watch.hello, line);
-  return !lifeline_is_strangers(fd) && lifeline_keep(fd) == 0 &&
-         send(fd, line, (size_t)n, MSG_NOSIGNAL) == n &&
-         wait_for(fd, POLLIN, CONNECT_MS) == READY &&
-         recv(fd, &welcome, 1, 0) == 1 && welcome == LIFELINE_WELCOME;
-}
-
-/* Returns a connection, or -1. */
-static int connect_to(const char *address, const char *port) {
-  const struct addrinfo hints = {.ai_flags = AI_NUMERICHOST | AI_NUMERICSERV,
-                                 .ai_socktype = SOCK_STREAM};
-  struct addrinfo *found;
-  if (getaddrinfo(address, port, &hints, &found)) {
-    return -1;
-  }
-  const int fd =
-      socket(found->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-  const bool connected = fd >= 0 &&
-                         (connect(fd, found->ai_addr, found->ai_addrlen) == 0 ||
-                          (errno == EINPROGRESS && finish_connecting(fd))) &&
-                         introduce(fd);
-  freeaddrinfo(found);
-  if (!connected && fd >= 0) {
-    close(fd);
-  }
-  return connected ? fd : -1;
-}
-
-static int connect_any(void) {
-  char places[4096], *rest = NULL;
-  snprintf(places, sizeof(places), "%s", watch.places);
-  const char *const port = strtok_r(places, ",", &rest);
-  int fd = -1;
-  for (char *a; fd < 0 && port && (a = strtok_r(NULL, ",", &rest));) {
-    fd = connect_to(a, port);
-  }
-  return fd;
+static bool is_ready(int fd, short events, int ms) {
+  return wait_for(fd, events, ms) == READY;
 }
 
 /* --- watching --- */
@@ -277,21 +233,32 @@ static void hear(int fd) {
 }
 
 static void tell_unwatched(void) {
-  msg_notice("host %s: process %d could not join pemsrun at port %s: should a "
+  msg_notice("process %d on %s could not join pemsrun at port %s: should a "
              "host be lost, it is noticed late: let all ports through between "
              "the hosts, and raise ulimit -n where pemsrun says so",
-             watch.hello.host, watch.hello.process, watch.places);
+             watch.hello.process, watch.hello.host, watch.places);
 }
 
 static bool tell(char what) {
   return tell_all(&what, 1);
 }
 
+/* pemsrun knows this process now. */
+static void close_begun(void) {
+  if (watch.begun >= 0) {
+    close(watch.begun);
+    watch.begun = -1;
+  }
+}
+
 static void *run(void *arg) {
   (void)arg;
-  const int fd = watch.places ? connect_any() : -1;
+  const int fd = watch.places ? lifeline_connect(watch.places, &watch.hello,
+                                                 CONNECT_MS, is_ready)
+                              : -1;
   atomic_store(&watch.line_fd, fd);
   atomic_store(&watch.tried, true);
+  close_begun();
   if (watch.places && fd < 0 && wait_for(-1, 0, 0) == TIME) {
     tell_unwatched();
   }
@@ -328,6 +295,7 @@ static void find_pemsrun(void) {
     if (!watch.places) {
       need_fail("the name of pemsrun's socket");
     }
+    watch.begun = lifeline_take_back(watch.places);
   }
   unsetenv(LIFELINE_VARIABLE); /* not for what the program starts */
 }

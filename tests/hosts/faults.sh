@@ -108,6 +108,17 @@ expect_line 'rank 5: '
 expect_hosts_clean 10
 end
 
+printf '#!/bin/sh\n[ "$(hostname)" != nodeC ] || exit 0\nexec "$@"\n' >"$work/not_on_C"
+chmod +x "$work/not_on_C"
+if [ "$launcher" = hydra ]; then
+  echo "SKIP a process that ends with 0 before MPI_Init: Hydra has no agent"
+else
+  begin "a process that ends with 0 before MPI_Init on one host"
+  struck=$(date +%s)
+  run_hosts -n 8 --wrapper="$work/not_on_C" "$program" none 0
+  ended 1 'host nodeC: process 2 of 4, pid [0-9]*, has ended before MPI_Init'
+fi
+
 begin "a directory of checkpoints that the hosts do not share"
 run_hosts -n 8 --pems-checkpoint=/dev/shm/checkpoints "$program" none 0
 expect_status 2

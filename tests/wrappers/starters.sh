@@ -3,6 +3,8 @@
 # in their place or as a child, with one process and with two.
 # shellcheck source=tests/wrappers/lib.sh
 . "$(dirname "$0")/lib.sh"
+# shellcheck source=tests/launcher.sh
+. "$here/tests/launcher.sh"
 pemscc -g -o hello hello.c || exit 1
 
 # script NAME LINE...: an executable one.
@@ -69,6 +71,21 @@ if command -v python3 >/dev/null; then
   both "a script for an interpreter" 0 "$last" '' -- \
     --wrapper=python3 ./start.py x
 fi
+# Process 1 ends before MPI, where process 0 is or is not yet; or it takes its time.
+script ends.sh '[ "$OMPI_COMM_WORLD_RANK$PMI_RANK" != 1 ] || exit $1' 'shift' 'exec "$@"'
+script late.sh '[ "$OMPI_COMM_WORLD_RANK$PMI_RANK" != 1 ] || sleep 5' 'exec "$@"'
+ended='host .*: process 1 of 2, pid [0-9]*, has ended before MPI_Init: the job ends: '
+if [ "$launcher" = hydra ]; then
+  echo "SKIP a process that ends before MPI_Init: Hydra has no agent"
+else
+  for ends in 0 127; do
+    expect "a process that ends with $ends before MPI_Init" $((ends > 0 ? ends : 1)) '' \
+      "^pems: ($ended|./ends.sh: exit status 127: )" -- \
+      pemsrun -n 3 --procs=2 ./ends.sh $ends ./hello x
+    [ "$(grep -c '^pems: ' "$work/err")" -eq 1 ] || fail "not one line"
+  done
+fi
+both "a process that begins late" 0 "$last" '' -- ./late.sh ./hello x
 if command -v gdb >/dev/null; then
   both "gdb" 0 'rank 2 of 3 calls 1 argc 2 last x$' '' -- \
     --wrapper='gdb -q -batch -ex run --args' ./hello x

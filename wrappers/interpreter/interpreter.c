@@ -54,8 +54,7 @@ static void installed(const char *bin, const char *name, char *path) {
 }
 
 /* In a build tree it lies beside the compiler wrappers. */
-int interpreter_launcher(const char *name, char *path,
-                         struct pems_error *error) {
+bool interpreter_find(const char *name, char *path) {
   char self[2000];
   const ssize_t n = readlink("/proc/self/exe", self, sizeof(self) - 1);
   self[n < 0 ? 0 : n] = '\0';
@@ -70,7 +69,12 @@ int interpreter_launcher(const char *name, char *path,
   if (access(path, X_OK) != 0) {
     snprintf(path, PATH_MAX, PKGLIBDIR "/%s", name);
   }
-  return access(path, X_OK) == 0
+  return access(path, X_OK) == 0;
+}
+
+int interpreter_launcher(const char *name, char *path,
+                         struct pems_error *error) {
+  return interpreter_find(name, path)
              ? 0
              : failure(
                    error, ENOENT,

@@ -11,8 +11,11 @@
    bytes. False if it cannot be run, or ends with another status than 0. */
 bool interpreter_ask(char *const argv[], char *answer, size_t size);
 
-/* Where pems's program for it is, `name`, of this build or installed: `path`
-   has room for 4096 bytes. 0, or ENOENT with *error filled in. */
+/* Where pems's program `name` is, of this build or installed: `path` has room
+   for 4096 bytes. False: it is not there. */
+bool interpreter_find(const char *name, char *path);
+/* The same for one that runs an interpreter: 0, or ENOENT with *error filled
+   in. */
 int interpreter_launcher(const char *name, char *path,
                          struct pems_error *error);
 

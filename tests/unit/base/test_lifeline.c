@@ -3,6 +3,7 @@
 
 #include <arpa/inet.h>
 #include <check.h>
+#include <fcntl.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <signal.h>
@@ -32,6 +33,47 @@ START_TEST(test_what_is_written_is_read) {
   ck_assert_int_eq(got.of, 4);
   ck_assert_int_eq(got.pid, 4711);
   ck_assert_uint_eq(got.job, h.job);
+  ck_assert(!got.begins);
+  h.begins = true;
+  ck_assert_int_eq(lifeline_write(&h, line), (int)strlen(line));
+  ck_assert_int_eq(lifeline_read(&got, line), 0);
+  ck_assert(got.begins);
+  ck_assert_str_eq(got.host, h.host);
+}
+END_TEST
+
+static int connection_to(int listener) {
+  struct sockaddr_in a;
+  socklen_t n = sizeof(a);
+  const int fd = socket(AF_INET, SOCK_STREAM, 0);
+  ck_assert_int_eq(getsockname(listener, (struct sockaddr *)&a, &n), 0);
+  ck_assert_int_eq(connect(fd, (struct sockaddr *)&a, n), 0);
+  return fd;
+}
+
+START_TEST(test_what_is_handed_on_is_taken_back) {
+  struct sockaddr_in a;
+  socklen_t n = sizeof(a);
+  char places[32];
+  const int listener = socket(AF_INET, SOCK_STREAM, 0);
+  ck_assert_int_eq(listen(listener, 2), 0);
+  ck_assert_int_eq(getsockname(listener, (struct sockaddr *)&a, &n), 0);
+  snprintf(places, sizeof(places), "%d,127.0.0.1", ntohs(a.sin_port));
+  const int fd = connection_to(listener);
+  ck_assert_int_eq(lifeline_take_back(places), -1);
+  ck_assert_int_eq(lifeline_hand_on(fd), 0);
+  const int kept = atoi(getenv(LIFELINE_BEGUN_VARIABLE));
+  ck_assert_int_eq(fcntl(kept, F_GETFD), 0);
+  ck_assert_int_eq(lifeline_take_back(places), kept);
+  ck_assert_int_eq(fcntl(kept, F_GETFD), FD_CLOEXEC);
+  ck_assert_ptr_null(getenv(LIFELINE_BEGUN_VARIABLE));
+  /* The number is another file's now. */
+  ck_assert_int_eq(lifeline_hand_on(fd), 0);
+  ck_assert_int_eq(dup2(listener, atoi(getenv(LIFELINE_BEGUN_VARIABLE))),
+                   atoi(getenv(LIFELINE_BEGUN_VARIABLE)));
+  ck_assert_int_eq(lifeline_take_back(places), -1);
+  close(fd);
+  close(listener);
 }
 END_TEST
 
@@ -163,6 +205,7 @@ int main(void) {
   Suite *const suite = suite_create("lifeline");
   TCase *const c = tcase_create("lifeline");
   tcase_add_test(c, test_what_is_written_is_read);
+  tcase_add_test(c, test_what_is_handed_on_is_taken_back);
   tcase_add_test(c, test_the_longest_fits);
   tcase_add_test(c, test_other_lines_are_refused);
   tcase_add_test(c, test_questions);

@@ -12,6 +12,7 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/lifeline.h"
@@ -36,12 +37,19 @@ static int connect_to(const struct monitor *to) {
   return fd;
 }
 
-static void introduce(int fd) {
-  struct lifeline_hello h = {.of = 2, .pid = 7, .host = "here"};
+/* Of process 0, or process 1, which only begins; both are on this host. */
+static void introduce_as(int fd, bool begins, pid_t pid) {
+  struct lifeline_hello h = {
+      .process = begins, .of = 2, .pid = pid, .begins = begins};
   char line[LIFELINE_LINE];
+  ck_assert_int_eq(gethostname(h.host, sizeof(h.host) - 1), 0);
   strcpy(h.cookie, m.cookie);
   const int n = lifeline_write(&h, line);
   ck_assert_int_eq(send(fd, line, (size_t)n, 0), n);
+}
+
+static void introduce(int fd) {
+  introduce_as(fd, false, 7);
 }
 
 static void limit(rlim_t most) {
@@ -142,9 +150,63 @@ START_TEST(who_does_not_say_the_secret_goes) {
 }
 END_TEST
 
+/* A number that no process has any more. */
+static pid_t ended_process(void) {
+  const pid_t pid = fork();
+  if (pid == 0) {
+    _exit(0);
+  }
+  ck_assert_int_eq(waitpid(pid, NULL, 0), pid);
+  return pid;
+}
+
+/* Process 1, as `pid`, ends before it has come to MPI, in which process 0 may
+   be. */
+static void lose_beginner(pid_t pid, bool joined) {
+  open_monitor();
+  const int process = connect_to(&m), beginner = connect_to(&m);
+  introduce_as(beginner, true, pid);
+  if (joined) {
+    introduce(process);
+  }
+  ck_assert(all_are_taken());
+  monitor_serve(&m, -1, 100);
+  ck_assert(is_welcome(beginner));
+  ck_assert_int_eq(m.joined, joined);
+  close(beginner);
+  monitor_serve(&m, -1, 3000);
+  m.say_at = 0; /* here nobody reads it */
+}
+
+START_TEST(others_do_not_wait_for_one_that_has_ended) {
+  lose_beginner(ended_process(), true);
+  ck_assert_int_eq(m.state, MONITOR_ABSENT);
+  ck_assert(m.waits);
+  monitor_close(&m, 0);
+}
+END_TEST
+
+START_TEST(one_that_has_closed_all_may_still_come) {
+  lose_beginner(getpid(), true);
+  ck_assert_int_eq(m.state, MONITOR_RUNS);
+  monitor_close(&m, 0);
+}
+END_TEST
+
+START_TEST(where_nobody_waits_all_may_end) {
+  lose_beginner(ended_process(), false);
+  ck_assert_int_eq(m.state, MONITOR_RUNS);
+  monitor_close(&m, 0);
+}
+END_TEST
+
 int main(void) {
   const TTest *const tests[] = {strangers_do_not_keep_a_process_out,
                                 without_descriptors_processes_are_turned_away,
-                                who_does_not_say_the_secret_goes, NULL};
+                                who_does_not_say_the_secret_goes,
+                                others_do_not_wait_for_one_that_has_ended,
+                                one_that_has_closed_all_may_still_come,
+                                where_nobody_waits_all_may_end,
+                                NULL};
   return check_main("monitor", tests);
 }
