@@ -7,6 +7,7 @@ cat >"$work/where.c" <<'END'
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 int main(int argc, char **argv) {
   char host[64];
@@ -19,6 +20,11 @@ int main(int argc, char **argv) {
   printf("rank %d on %s process %s threads %s mine %s\n", rank, host,
          process ? process : getenv("PMI_RANK"), a ? a : "none", b ? b : "none");
   fflush(stdout);
+  for (int n = argc > 2 ? atoi(argv[2]) : 0; n > 0; n--) { /* MiB */
+    char *block = malloc(1 << 20);
+    if (block)
+      memset(block, 1, 1 << 20);
+  }
   MPI_Barrier(MPI_COMM_WORLD);
   MPI_Finalize();
   return argc > 1 ? atoi(argv[1]) : 0;
@@ -110,6 +116,64 @@ if mount -t tmpfs -o ro tmpfs "$HOSTS_DIR/nodeB/scratch" 2>/dev/null; then
     -n 600 $few --pems-context=64M "$program"
   umount "$HOSTS_DIR/nodeB/scratch"
 fi
+# What one host lacks, that host says; a program that cannot start is not its neighbour.
+if mount -t tmpfs -o size=24M tmpfs "$HOSTS_DIR/nodeB/scratch" 2>/dev/null; then
+  begin "a scratch directory that gets full on one"
+  run_hosts -n 6 --pems-memory=100M --pems-context=48M --pems-k=1 "$program" 0 30
+  umount "$HOSTS_DIR/nodeB/scratch"
+  expect_status 0
+  expect_line "host nodeB: memory of rank [23]: .* malloc fails: no room in $HOSTS_DIR/scratch "
+  expect_hosts_clean 5
+  end
+fi
+printf '#!/bin/sh\n[ "$(hostname)" != nodeB ] || exit 127\nexec "$@"\n' >"$work/not_on_B"
+chmod +x "$work/not_on_B"
+if [ "$launcher" = hydra ]; then
+  echo "SKIP a program that cannot start on one host: Hydra has no agent"
+else
+  bad "a program that cannot start on one host" 127 \
+    'host nodeB: process 1 of 3, pid [0-9]*, has ended before MPI_Init' \
+    -n 6 $few --wrapper="$work/not_on_B" "$program"
+fi
+
+# The same path, and another program there.
+for node in nodeA nodeB nodeC; do
+  cp "$program" "$HOSTS_DIR/shm/$node/where"
+done
+"$pemscc" -O2 -o "$HOSTS_DIR/shm/nodeC/where" "$work/where.c" || exit 1
+begin "another build of the program on one host"
+run_hosts -n 6 $few /dev/shm/where
+expect_status 0
+expect_line 'another build of the program on host nodeC than on host nodeA: '
+[ "$(wc -l <"$err")" -eq 1 ] || fault "more than one line"
+end
+begin "another build of the program, with --pems-strict"
+run_hosts -n 6 $few --pems-strict /dev/shm/where
+expect_status 2
+expect_line 'another build of the program on host nodeC than on host nodeA: '
+find "$HOSTS_DIR"/shm -name where -delete
+expect_hosts_clean 5
+end
+
+# Its build-id, which follows 16 bytes of a note, has another first byte.
+library=$(ldd "$program" | sed -n 's/.*libpems.so.0 => \([^ ]*\) .*/\1/p')
+at=$(readelf -SW "$library" | sed -n 's/.*\.note\.gnu\.build-id *NOTE *[^ ]* \([^ ]*\) .*/\1/p')
+mkdir "$work/other_build" && cp "$library" "$work/other_build/libpems.so.0" || exit 1
+first=$(od -An -tu1 -j$((0x$at + 16)) -N1 "$library")
+# shellcheck disable=SC2059 # an octal number
+printf "\\$(printf %03o $((first ^ 1)))" |
+  dd of="$work/other_build/libpems.so.0" bs=1 seek=$((0x$at + 16)) conv=notrunc status=none
+printf '#!/bin/sh\n[ "$(hostname)" != nodeB ] || export LD_LIBRARY_PATH=%s\nexec "$@"\n' \
+  "$work/other_build" >"$work/other_on_B"
+chmod +x "$work/other_on_B"
+begin "another build of pems on one host"
+run_hosts -n 6 $few --wrapper="$work/other_on_B" "$program"
+expect_status 0
+expect_line 'another build of pems on host nodeB than on host nodeA: '
+[ "$(wc -l <"$err")" -eq 1 ] || fault "more than one line"
+expect_hosts_clean 5
+end
+
 bad "too little memory" 2 'too little memory' \
   -n 6 --pems-memory=16M "$program"
 

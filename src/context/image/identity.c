@@ -202,8 +202,19 @@ static bool build_id_in_memory(const struct dl_phdr_info *info, char *to,
   return found;
 }
 
+static bool holds(const struct dl_phdr_info *info, const void *at) {
+  bool found = false;
+  for (int i = 0; i < info->dlpi_phnum && !found; i++) {
+    const ElfW(Phdr) *const p = &info->dlpi_phdr[i];
+    found = p->p_type == PT_LOAD &&
+            (uintptr_t)at - (info->dlpi_addr + p->p_vaddr) < p->p_memsz;
+  }
+  return found;
+}
+
 struct finding {
   struct identity *to;
+  const void *at; /* NULL: all are wanted */
   struct pems_error *error;
   int code;
 };
@@ -214,6 +225,9 @@ static int see(struct dl_phdr_info *info, size_t size, void *arg) {
   char program[PATH_MAX];
   const char *path = info->dlpi_name;
   (void)size;
+  if (f->at && !holds(info, f->at)) {
+    return 0;
+  }
   if (!*path && !f->to->n) {
     const ssize_t n = readlink("/proc/self/exe", program, sizeof(program) - 1);
     program[n > 0 ? n : 0] = '\0';
@@ -232,7 +246,12 @@ static int see(struct dl_phdr_info *info, size_t size, void *arg) {
 }
 
 int identity_find(struct identity *to, struct pems_error *error) {
-  struct finding f = {.to = to, .error = error};
+  return identity_find_one(to, NULL, error);
+}
+
+int identity_find_one(struct identity *to, const void *at,
+                      struct pems_error *error) {
+  struct finding f = {.to = to, .at = at, .error = error};
   *to = (struct identity){0};
   find_machine(to);
   (void)dl_iterate_phdr(see, &f);

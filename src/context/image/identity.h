@@ -28,6 +28,9 @@ struct identity {
 
 /* This process: what ld.so has loaded so far. */
 int identity_find(struct identity *to, struct pems_error *error);
+/* Of those only the one that holds the address `at`. */
+int identity_find_one(struct identity *to, const void *at,
+                      struct pems_error *error);
 /* What is now in the places of the files in `like`, and this machine. */
 int identity_here(struct identity *to, const struct identity *like,
                   struct pems_error *error);

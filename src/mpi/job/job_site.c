@@ -1,13 +1,24 @@
+#define _GNU_SOURCE
 #include "mpi/job/job_site.h"
 
+#include <errno.h>
 #include <limits.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/auxv.h>
+#include <unistd.h>
 
+#include "base/failure.h"
+#include "base/message.h"
+#include "base/need.h"
+#include "checkpoint/manifest.h"
 #include "context/calls/create.h"
+#include "context/image/identity.h"
 #include "disk/contexts/dirs.h"
 #include "disk/contexts/disk.h"
 #include "drivers/driver.h"
 #include "mpi_below/net.h"
+#include "os/native.h"
 #include "report/trace.h"
 
 const char *job_site_driver(const struct job_setup *job) {
@@ -63,4 +74,89 @@ struct plan_site job_site_for(const struct job_setup *job, int n) {
       .memory_dir = *in_memory ? in_memory : NULL,
       .memory_free = memory_free,
   };
+}
+
+/* --- builds --- */
+
+/* What a process runs, as all others get it. */
+struct build {
+  char host[64];
+  uint64_t pems, path, program; /* sums */
+};
+enum { BUILD_WORDS = sizeof(struct build) / sizeof(uint64_t) };
+
+static uint64_t sum_of(const char *text) {
+  return manifest_sum(text, strlen(text)).sum;
+}
+
+/* Sums of what cannot be read are 0: it is taken for the same as all others. */
+static void find_build(struct build *b) {
+  const void *const program = (const void *)getauxval(AT_PHDR);
+  struct identity pems = {0}, own = {0};
+  *b = (struct build){0};
+  (void)gethostname(b->host, sizeof(b->host) - 1);
+  if (identity_find_one(&pems, (const void *)(uintptr_t)find_build, NULL) ==
+          0 &&
+      identity_find_one(&own, program, NULL) == 0 && pems.n && own.n) {
+    b->pems = sum_of(pems.file->id);
+    b->path = sum_of(own.file->path);
+    b->program = sum_of(own.file->id);
+  }
+  identity_free(&pems);
+  identity_free(&own);
+}
+
+static bool differ(uint64_t a, uint64_t b) {
+  return a != b && a && b;
+}
+
+/* The first process that has the same path and another program. */
+static int first_other(const struct build *all, int q) {
+  int p = 0;
+  while (p < q && (all[p].path != all[q].path ||
+                   !differ(all[p].program, all[q].program))) {
+    p++;
+  }
+  return p;
+}
+
+static int other_build(struct job_setup *job, const char *what,
+                       const struct build *a, const struct build *b) {
+  return failure(&job->error, EINVAL,
+                 "another build of %s on host %s than on host %s: results may "
+                 "be wrong: install the same on all hosts",
+                 what, b->host, a->host);
+}
+
+/* Programs of other paths may differ. */
+static int compare_builds(struct job_setup *job, const struct build *all) {
+  for (int q = 1; q < net_size(); q++) {
+    if (differ(all[q].pems, all[0].pems)) {
+      return other_build(job, "pems", &all[0], &all[q]);
+    }
+    const int p = first_other(all, q);
+    if (p < q) {
+      return other_build(job, "the program", &all[p], &all[q]);
+    }
+  }
+  return 0;
+}
+
+int job_site_check_builds(struct job_setup *job) {
+  struct build mine;
+  if (net_size() == 1) {
+    return 0;
+  }
+  struct build *const all = need_zalloc(net_size(), sizeof(*all), "network");
+  find_build(&mine);
+  net_gather((const uint64_t *)&mine, (uint64_t *)all, BUILD_WORDS);
+  int code = compare_builds(job, all);
+  native_free(all);
+  if (code && !job->options.strict) {
+    if (net_rank() == 0) {
+      msg_warn("%s", job->error.text);
+    }
+    code = 0;
+  }
+  return code;
 }

@@ -19,5 +19,9 @@ const struct driver *job_site_innermost(const struct job_setup *job);
 bool job_site_uses_disks(const struct job_setup *job);
 /* For a process that may have n VPs. */
 struct plan_site job_site_for(const struct job_setup *job, int n);
+/* Do the processes run the same pems, and the same program where it has the
+   same path? Collective. Warns, or, with --pems-strict, returns EINVAL with
+   job->error filled in. */
+int job_site_check_builds(struct job_setup *job);
 
 #endif

@@ -265,6 +265,7 @@ static void prepare(struct job_setup *job, int *argc, char **argv) {
   job_agree(job, check_report(job));
   job_agree(job, job_deal_check_same(job));
   job_agree(job, job_deal_check_universe(job));
+  job_agree(job, job_site_check_builds(job));
   job_agree(job, checkpoint_open_shelf(job, *argc, argv));
   find_machine(job);
   job_agree(job, check_disks(job));
@@ -285,8 +286,8 @@ static void prepare(struct job_setup *job, int *argc, char **argv) {
   job_agree(job, job_load_all(job, *argc, argv));
   job_agree(job, job_report_start(&job->options, job_site_driver_used(job),
                                   &job->error));
-  job_agree(job, start_tags(job));
   tell_memory_files();
+  job_agree(job, start_tags(job));
   job_agree(job, restart_cut(job));
   job_agree(job, find_neighbours(job));
 }
@@ -355,8 +356,8 @@ __attribute__((visibility("default"))) int pems_main(int argc, char **argv,
   msg_set_end(end_job);
   net_start(&argc, &argv);
   msg_set_first(net_first_to_fail, net_failure_told);
-  image_on_copy(keeper_note_file);
   know_host();
+  image_on_copy(keeper_note_file);
   attach_em();
   prepare(&job, &argc, argv);
   comm_error_install();
