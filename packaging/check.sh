@@ -96,7 +96,7 @@ make_base() {
   debootstrap --variant=minbase "$suite" "$base" "$mirror" || wrong 'debootstrap'
   cp /etc/resolv.conf /etc/hosts "$base/etc/"
   # How this machine reaches the mirror.
-  grep -rhs '^Acquire::' /etc/apt/apt.conf /etc/apt/apt.conf.d \
+  grep -rhs '^Acquire::.*;$' /etc/apt/apt.conf /etc/apt/apt.conf.d \
     >"$base/etc/apt/apt.conf.d/90acquire" || true
   root=$base
   in_root apt-get -q update || wrong 'apt-get update'
@@ -501,6 +501,10 @@ step_readme() {
   for suite in ${README_SUITES:-bookworm trixie}; do
     new_root
     root_install ca-certificates ${CCACHE_DIR:+ccache}
+    # How this machine reaches PyPI.
+    find /usr/local/share/ca-certificates /etc/pip.conf -type f \
+      -exec cp --parents {} "$root" \;
+    in_root update-ca-certificates || wrong 'update-ca-certificates'
     git clone -q "file://$top" "$root/pems" || wrong 'no clone in the root'
     in_root sh -c 'cd /pems && exec ./bootstrap demo' || wrong "$suite: ./bootstrap demo"
     did "./bootstrap demo on $suite"
