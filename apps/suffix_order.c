@@ -161,7 +161,7 @@ static int size_of(const char *path, uint64_t *size, struct pems_error *error) {
 
 int suffix_order(const struct suffix_order *order, struct pems_error *error) {
   struct check c = {0};
-  uint64_t size;
+  uint64_t size = 0;
   int failed = size_of(order->text, &c.n, error);
   if (!failed) {
     failed = size_of(order->array, &size, error);

@@ -5,7 +5,12 @@ launcher_version=$("${MPIRUN:-mpirun}" --version 2>&1 </dev/null)
 case $launcher_version in
 *HYDRA* | *"Intel(R) MPI"*) launcher=hydra ;;
 *"(OpenRTE)"* | *"(Open MPI) 4"*) launcher=orte ;;
-*) launcher=prrte ;;
+*)
+  launcher=prrte
+  # Debian 13's finds no way from an IPv6 address to itself, and says so per process.
+  OMPI_MCA_reachable=weighted
+  export OMPI_MCA_reachable
+  ;;
 esac
 OMPI_ALLOW_RUN_AS_ROOT=1
 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1

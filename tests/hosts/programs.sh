@@ -4,6 +4,7 @@
 . "$(dirname "$0")/lib.sh"
 only_long
 on_hosts 4
+launcher_works "$work/outputs" || { echo "mpirun prints nothing"; exit 1; }
 
 # same PROGRAM [ARGS]: with one process for each host, and with two.
 same() {
@@ -14,7 +15,8 @@ same() {
   build "$source" -std=gnu17 -lm
   # shellcheck disable=SC2046 # options
   "$mpirun" $(launcher_apart "$work/outputs" mpirun) -n 8 \
-    $(launcher_before "$work/outputs") "$work/plain" "$@" >/dev/null 2>"$err" </dev/null
+    $(launcher_before "$work/outputs") "$work/plain" "$@" >/dev/null 2>"$err" </dev/null ||
+    { echo "mpirun: $name: $(head -n 5 "$err")"; exit 1; }
   launcher_output "$work/outputs" | sort >"$work/expected"
   for each in 1 2; do
     begin "$name, $each on each host"
