@@ -252,9 +252,12 @@ sub read_counts {
     }
 }
 
-# The parameters of pems_X, and what a wrapper passes for them.
+# The parameters of pems_X, and what a wrapper passes for them. MPICH 4.2 declares the
+# requests of MPI_Request_get_status_any and its like without the standard's const.
 sub inner_params {
     my ($f) = @_;
+    return $f->{params} =~ s/(?<!const )(?=MPI_Request \w+\[)/const /r
+      if $f->{name} =~ /_Request_get_status_/;
     my $large = $f->{large} or return $f->{params};
     return join ', ', map {
           !defined $large->{$_} ? $f->{list}[$_]
