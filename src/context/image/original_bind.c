@@ -72,14 +72,17 @@ static const char *name_of(const struct original *o, const Elf64_Sym *symbol) {
 }
 
 /* A function that ld.so would look for when it is called first: it is not to
-   write to the original. */
+   write to the original. Of one that the library defines itself, too, the word
+   is an entry of its PLT until then, which leads nowhere in a copy. */
 static uint64_t resolve_call(const struct original *o, const Elf64_Rela *r,
                              uint64_t word) {
-  if (!original_holds(o, (const void *)word) ||
-      symbol_of(o, r)->st_shndx != SHN_UNDEF) {
+  const Elf64_Sym *const symbol = symbol_of(o, r);
+  const bool is_bound = symbol->st_shndx != SHN_UNDEF &&
+                        word == o->map->l_addr + symbol->st_value;
+  if (is_bound || !original_holds(o, (const void *)word)) {
     return word;
   }
-  const char *name = name_of(o, symbol_of(o, r));
+  const char *name = name_of(o, symbol);
   void *p = dlsym(RTLD_DEFAULT, name);
   p = p ? p : dlsym(o->handle, name);
   return p ? (uint64_t)p : word;

@@ -8,6 +8,7 @@
 #include "context/image/image_place.h"
 #include "mpi/job/checkpoint_sizes.h"
 #include "mpi_below/hooks.h"
+#include "mpi_below/launcher.h"
 #include "mpi_below/net.h"
 #include "os/fixed.h"
 #include "os/native.h"
@@ -76,6 +77,13 @@ static uint64_t wanted_limit(void) {
                                           : now;
 }
 
+/* A new start of the program inherits which signals are ignored, but nothing of
+   one that UCX has taken when it was loaded. */
+static int begin_anew(void) {
+  launcher_take_back_hangup();
+  return hooks_forbid();
+}
+
 static int fix_addresses(char **argv) {
   const uint64_t limit = wanted_limit();
   if (!fixed_possible()) {
@@ -87,7 +95,7 @@ static int fix_addresses(char **argv) {
     return 0;
   }
   const int code =
-      hooks_forbid() == 0 ? fixed_again(argv, environ, limit) : errno;
+      begin_anew() == 0 ? fixed_again(argv, environ, limit) : errno;
   return failure(&restart.error, code,
                  "checkpoints: the system does not let programs have the same "
                  "addresses each time: %s: allow personality(2), and a stack "
@@ -99,7 +107,7 @@ static int fix_addresses(char **argv) {
    gets it. valgrind would be left behind: it gets what pemsrun has chosen. */
 static void leave_memory(char **argv) {
   if (hooks_installed() && !hooks_chosen() && !image_wants_name() &&
-      hooks_forbid() == 0) {
+      begin_anew() == 0) {
     (void)fixed_once_more(argv, environ);
   }
 }

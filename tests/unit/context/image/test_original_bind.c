@@ -73,6 +73,22 @@ START_TEST(each_address_is_known_by_its_library) {
 }
 END_TEST
 
+/* What MPI has opened is bound as it is called. */
+START_TEST(a_call_within_a_library_need_not_be_bound_yet) {
+  build("late",
+        "int late_one(void) { return 1; }"
+        "int late_two(void) { return late_one() + 1; }",
+        "-Wl,-z,lazy");
+  ck_assert_int_eq(stub_open(in_dir("liblate.so"), NULL, RTLD_LAZY, keep_all),
+                   0);
+  struct original *const late = original_named("liblate.so");
+  ck_assert_ptr_nonnull(late);
+  ck_assert_int_eq(original_bind_all(), 0);
+  ck_assert_ptr_nonnull(
+      word_of(late, late, place_in(late, symbol("liblate.so", "late_one"))));
+}
+END_TEST
+
 START_TEST(what_is_known_is_not_looked_for_again) {
   load_both();
   ck_assert_int_eq(original_bind_all(), 0);
@@ -123,8 +139,10 @@ END_TEST
 
 int main(void) {
   const TTest *const tests[] = {each_address_is_known_by_its_library,
+                                a_call_within_a_library_need_not_be_bound_yet,
                                 what_is_known_is_not_looked_for_again,
                                 what_is_shared_is_not_bound,
-                                all_is_bound_or_the_next_time, NULL};
+                                all_is_bound_or_the_next_time,
+                                NULL};
   return opened_check_main("original_bind", tests);
 }
