@@ -363,7 +363,7 @@ static void errors(void) {
   class_of(MPI_Comm_disconnect(&world), "disconnect the world");
   class_of(MPI_Comm_dup(MPI_COMM_NULL, &comm), "dup null");
   class_of(MPI_Comm_dup(self, NULL), "dup to nowhere");
-  class_of(MPI_Comm_dup_with_info(self, NULL, &comm), "dup, no info");
+  class_of(MPI_Comm_dup_with_info(self, (MPI_Info)0, &comm), "dup, no info");
   class_of(MPI_Comm_create(self, MPI_GROUP_NULL, &comm), "create, null");
   class_of(MPI_Comm_create(MPI_COMM_NULL, MPI_GROUP_EMPTY, &comm),
            "create on null");

@@ -403,7 +403,8 @@ void image_on_copy(void (*note)(const char *path)) {
 }
 
 /* valgrind reads the symbols of a file when it is mapped, and does not know
-   what was mapped if it has no name. */
+   what was mapped if it has no name; 3.24 reads lines when it tells
+   the first one, so the file stays until the job's end. */
 static int load_named(struct image *img, int rank, const char *dir,
                       struct pems_error *error) {
   static unsigned serial;
@@ -432,7 +433,9 @@ static int load_named(struct image *img, int rank, const char *dir,
   if (!code) {
     code = open_copy(path, img, NULL, error);
   }
-  unlink(path);
+  if (code || !note_copy) {
+    unlink(path);
+  }
   return code;
 }
 

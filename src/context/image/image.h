@@ -107,14 +107,15 @@ size_t image_data_len(const struct image_file *f);
    read-only pages with the original file and turns [data, data + data_len)
    into plain anonymous private memory (one mapping) with the same contents.
    `dir` NULL: the copy comes from a memfd, and no descriptor stays open. Else
-   it comes from a file there, which has a name for just as long, and keeps it
-   mapped. It also keeps the memfd if a debugger follows this process. `f` must
-   outlive the copy. Returns 0, or an errno value with *error filled
+   it comes from a file there, which whoever image_on_copy tells removes, and
+   keeps it mapped. It also keeps the memfd if a debugger follows this process.
+   `f` must outlive the copy. Returns 0, or an errno value with *error filled
    in. Not thread-safe. */
 int image_load(struct image *img, const struct image_file *f, int rank,
                const char *dir, struct pems_error *error);
 /* Calls `note` with the path of each such file before it is written, so that it
-   is removed even if the job is killed. NULL at first: nobody is told. */
+   is removed at the end of the job, even if that is killed. NULL at first: it
+   is removed when it is loaded. */
 void image_on_copy(void (*note)(const char *path));
 /* Does a tool run this process that has to find what it loads by a name:
    valgrind? */
