@@ -115,11 +115,11 @@ drop_root() {
 }
 
 # mounted COMMAND...: here, with /proc, /sys and /dev in $root; nobody else sees these, and
-# they go with the command.
+# they go with the command. The root is a mount point, too: elsewhere unshare --mount fails.
 mounted() {
   ROOT=$root APT=$out/apt CCACHE_DIR=${CCACHE_DIR:-} unshare --mount --fork sh -c '
-    mount -t proc proc "$ROOT/proc" && mount --rbind /dev "$ROOT/dev" &&
-      mount --rbind /sys "$ROOT/sys" &&
+    mount --bind "$ROOT" "$ROOT" && mount -t proc proc "$ROOT/proc" &&
+      mount --rbind /dev "$ROOT/dev" && mount --rbind /sys "$ROOT/sys" &&
       mount --bind "$APT" "$ROOT/var/cache/apt/archives" || exit 1
     if [ -n "$CCACHE_DIR" ]; then
       mkdir -p "$ROOT/ccache" && mount --bind "$CCACHE_DIR" "$ROOT/ccache" || exit 1
