@@ -143,16 +143,16 @@ static void allreduce(struct call *c, int blocking) {
 
 /* Not commutative; both are freed once the request is made, but the function is
    told which type it was, with its attribute. */
-static MPI_Datatype woven;
-static int key;
+static MPI_Datatype woven[2]; /* of the request, of the last blocking call */
+static int key = MPI_KEYVAL_INVALID;
 
 static void weave(void *in, void *inout, int *n, MPI_Datatype *type) {
   const int *a = in;
   int *b = inout, ints, flag = 0;
-  void *value = NULL;
+  MPI_Datatype *value = NULL;
   MPI_Type_size(*type, &ints);
   MPI_Type_get_attr(*type, key, &value, &flag);
-  if (*type != woven || !flag || value != &key) {
+  if (!flag || *value != *type) {
     fail("the operation was told another type, or its attribute is gone");
   }
   for (int i = 0; i < *n * ints / (int)sizeof(int); i++) {
@@ -166,10 +166,12 @@ static void own_op(struct call *c, int blocking) {
   MPI_Op_create(weave, 0, &op);
   MPI_Type_contiguous(3, MPI_INT, &type);
   MPI_Type_commit(&type);
-  MPI_Type_create_keyval(MPI_TYPE_NULL_COPY_FN, MPI_TYPE_NULL_DELETE_FN, &key,
-                         NULL);
-  MPI_Type_set_attr(type, key, &key);
-  woven = type;
+  if (key == MPI_KEYVAL_INVALID) {
+    MPI_Type_create_keyval(MPI_TYPE_NULL_COPY_FN, MPI_TYPE_NULL_DELETE_FN, &key,
+                           NULL);
+  }
+  woven[blocking] = type;
+  MPI_Type_set_attr(type, key, &woven[blocking]);
   blocking ? MPI_Allreduce(c->in, c->expected, N / 3, type, op, comm)
            : MPI_Allreduce_init(c->in, c->out, N / 3, type, op, ENDS);
   MPI_Type_free(&type);
