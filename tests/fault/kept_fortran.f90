@@ -32,7 +32,7 @@ program kept_fortran
   do s = 0, steps - 1
     write (text, '(A,".",I0)') trim(hold), s
     inquire (file=trim(text), exist=there)
-    do while (there)
+    do while (there .and. rank == 0)
       call sleep(1)
       inquire (file=trim(text), exist=there)
     end do
