@@ -4,7 +4,7 @@
 
 #include <stdint.h>
 
-/* What has failed. */
+/* Operations that limits make fail. */
 enum limit_use {
   LIMIT_ADDRESSES, /* addresses without memory: mmap with PROT_NONE */
   LIMIT_MEMORY,    /* mmap, mprotect, mremap, malloc */

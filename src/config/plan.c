@@ -50,14 +50,16 @@ static uint64_t cgroup_left(const struct machine *m) {
   return m->limit > m->limit_used ? m->limit - m->limit_used : 0;
 }
 
-/* Bytes that the cgroup and the machine have left for one process. */
+/* Bytes that the cgroup and the machine have left. */
+static uint64_t all_left(const struct machine *m) {
+  return m->limit == UINT64_MAX ? m->available
+                                : bits_min(m->available, cgroup_left(m));
+}
+
+/* Most of that for one process. */
 static uint64_t defaults_memory(const struct machine *m,
                                 const struct plan_site *site) {
-  uint64_t left = m->available;
-  if (m->limit != UINT64_MAX) {
-    left = bits_min(left, cgroup_left(m));
-  }
-  left /= (uint64_t)site->nprocs_host;
+  const uint64_t left = all_left(m) / (uint64_t)site->nprocs_host;
   return left - left / 10;
 }
 
@@ -228,7 +230,8 @@ int plan_make(struct plan *p, const struct options *o, const struct machine *m,
   return 0;
 }
 
-/* What the process has already is part of what it asks for. */
+/* Memory of the process before any VP exists is part of --pems-memory, and no
+   longer counts as left. */
 static uint64_t share_of(uint64_t left, const struct plan_site *site) {
   return left / (uint64_t)site->nprocs_host + site->base_rss;
 }
@@ -250,10 +253,7 @@ static bool complain_exceeds(const struct plan *p, const char *who,
 static bool exceeds_with_contexts(const struct plan *p, const struct machine *m,
                                   const struct plan_site *site,
                                   struct pems_error *error) {
-  const uint64_t left =
-      share_of(m->limit == UINT64_MAX ? m->available
-                                      : bits_min(m->available, cgroup_left(m)),
-               site);
+  const uint64_t left = share_of(all_left(m), site);
   const uint64_t room = site->memory_free / (uint64_t)site->nprocs_host;
   const uint64_t all = bits_min(room, (uint64_t)p->own * largest(p));
   char memory[32], on_disk[32], has[32];

@@ -115,7 +115,7 @@ static _Noreturn void die_of_fault(const struct vp *vp, int number,
                                    const siginfo_t *info, const void *frame) {
   const size_t address = (size_t)info->si_addr;
   const struct context *other = context_of(info->si_addr);
-  char hint[192], place[PLACE];
+  char hint[CONTEXT_HINT], place[PLACE];
   crash_place(vp, frame, place, sizeof(place));
   if (number == SIGSEGV && on_guard(vp, info->si_addr)) {
     overflown(vp, info->si_addr, place);
@@ -142,7 +142,7 @@ static _Noreturn void die_of_fault(const struct vp *vp, int number,
 }
 
 static _Noreturn void die_of_abort(const struct vp *vp, const void *frame) {
-  char hint[192], place[PLACE];
+  char hint[CONTEXT_HINT], place[PLACE];
   crash_place(vp, frame, place, sizeof(place));
   pending_signal = SIGABRT;
   msg_set_end(end_by_signal);

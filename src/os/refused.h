@@ -12,7 +12,8 @@ static inline bool refused(int code) {
   return code == EPERM || code == ENOSYS;
 }
 
-/* What to do about a call that failed so: `allow`, or else `otherwise`. */
+/* Advice for a call that failed with `code`: `allow` if that may mean refused,
+   else `otherwise`. */
 static inline const char *refused_advice(int code, const char *allow,
                                          const char *otherwise) {
   return refused(code) ? allow : otherwise;

@@ -41,7 +41,7 @@ bool vp_in_job(void) {
 
 /* A rank that leaves MPI running would leave others waiting for it. */
 static void check_end(const struct vp *vp) {
-  char hint[192];
+  char hint[CONTEXT_HINT];
   if (!vp->initialized || vp->finalized) {
     return;
   }
@@ -182,8 +182,7 @@ void vp_begin_data(const struct vp *vp) {
     msg_fail(MSG_FAILED,
              "thread-local data of rank %d: %s: no room in its context: give "
              "%s",
-             vp->rank, size_format(lacking, size, sizeof(size)),
-             context_more());
+             vp->rank, size_format(lacking, size, sizeof(size)), vps.plan.more);
   }
   thread_data_begin(&vp->context->image);
   self_leave();

@@ -1,7 +1,7 @@
-/* What the launcher runs in the place of the program, with the program's words:
-   tells pemsrun that the process begins, and becomes the program. That inherits
-   the connection; so pemsrun notices if the process ends without having come to
-   MPI, where the others wait for it. */
+/* Fork agent: the launcher runs it in the place of the program, with the
+   program's words. It tells pemsrun that the process begins, and becomes the
+   program. The program inherits the connection; so pemsrun notices if the
+   process ends without having come to MPI, where the others wait for it. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <limits.h>

@@ -95,10 +95,6 @@ static void refuse(struct context *c, size_t n, int error, const char *dir) {
   say_once(c, n, space_refusal(error, dir, why, sizeof(why)));
 }
 
-const char *context_more(void) {
-  return contexts.more;
-}
-
 /* More than mu. Where the user has chosen that, nothing need be said. */
 static void refuse_beyond(struct context *c, size_t n) {
   char has[16], most[16], why[160];

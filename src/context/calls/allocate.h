@@ -42,9 +42,8 @@ size_t context_pages_piece(struct context *c, const void *p, const void *end,
 /* The block of a resident context's heap that holds p: heap_block. */
 int context_block(struct context *c, const void *p, char **start, size_t *size);
 
-/* What to give for larger contexts: "more --pems-memory". */
-const char *context_more(void);
-
+/* Bytes of context_hint's text. */
+enum { CONTEXT_HINT = 192 };
 /* Part of a sentence about the end of c's VP: empty, or why it may be. */
 const char *context_hint(const struct context *c, char *text, size_t size);
 

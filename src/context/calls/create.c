@@ -343,7 +343,7 @@ int context_adopt(struct context *c, const struct image *image, int rank,
   c->heap = heap_create(c->range, bits_align_down(contexts.mu - len, PAGE));
   if (!c->heap) {
     char advice[LIMIT_TEXT];
-    /* What it keeps of free memory has a sixth of that in addresses. */
+    /* The heap's tree of free ranges takes a sixth of mu in addresses. */
     return failure(error, ENOMEM, "out of memory: heap of rank %d: %s", rank,
                    limit_advice(advice, LIMIT_MEMORY, ENOMEM, contexts.mu / 6,
                                 "use fewer ranks"));

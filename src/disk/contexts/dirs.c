@@ -190,7 +190,8 @@ uint64_t disks_in_memory(const char *dirs, char *first) {
   if (!d) {
     return 0;
   }
-  for (int i = 0; dirs_check(d, NULL) == 0 && i < d->count; i++) {
+  const int count = dirs_check(d, NULL) == 0 ? d->count : 0;
+  for (int i = 0; i < count; i++) {
     const struct disk *const disk = &d->disk[i];
     if (disk->device != i || !lies_in_memory(disk->dir)) {
       continue;

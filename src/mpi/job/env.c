@@ -86,7 +86,7 @@ int pems_Finalize(void) {
 
 int pems_Abort(MPI_Comm comm, int code) {
   (void)comm;
-  char hint[192];
+  char hint[CONTEXT_HINT];
   /* A status of 0 would look like success. */
   msg_fail(code & 0xff ? code & 0xff : MSG_FAILED,
            "MPI_Abort: rank %d: error code %d: the job ends%s", comm_me()->rank,

@@ -78,7 +78,7 @@ struct plan_site job_site_for(const struct job_setup *job, int n) {
 
 /* --- builds --- */
 
-/* What a process runs, as all others get it. */
+/* Host of a process and sums of what it runs, as all others get them. */
 struct build {
   char host[64];
   uint64_t pems, path, program; /* sums */
