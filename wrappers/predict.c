@@ -372,16 +372,17 @@ static int check_job(const struct predict *p, const struct plan *plan,
 static struct cost_job job_of(const struct predict *p, const struct plan *plan,
                               const struct options *o,
                               const struct machine *m) {
-  return (struct cost_job){.n = (double)p->n,
-                           .v = plan->v,
-                           .nprocs = plan->nprocs,
-                           .k = plan->k,
-                           .per_host = per_host(p, plan->nprocs),
-                           .cores = m->cores,
-                           .disks = p->disks ? p->disks : disks_named(o->disk),
-                           .alpha = plan->alpha ? plan->alpha : plan->v_local,
-                           .resident = (double)plan->resident,
-                           .sigma = (double)plan->memory.sigma};
+  return (struct cost_job){
+      .n = (double)p->n,
+      .v = plan->v,
+      .nprocs = plan->nprocs,
+      .k = plan->k,
+      .per_host = per_host(p, plan->nprocs),
+      .cores = m->cores,
+      .disks = p->disks ? p->disks : disks_named(o->disk),
+      .alpha = plan->alpha ? plan->alpha : plan->v_local,
+      .resident = (double)(plan->resident + memory_plan_lent(&plan->memory)),
+      .sigma = (double)plan->memory.sigma};
 }
 
 /* How long the cores compute, as given or measured. */

@@ -4,6 +4,8 @@
 
 #include "os/bits.h"
 
+#include <stdbool.h>
+
 #define KIB UINT64_C(1024)
 #define MIB (1024 * KIB)
 
@@ -101,11 +103,31 @@ uint64_t memory_plan_bytes(const struct memory_plan *m, enum memory_use use) {
   if (use == MEMORY_REPORT) {
     return m->report;
   }
+  if ((use == MEMORY_OUTGOING || use == MEMORY_INCOMING) && m->peers == 0) {
+    return 0;
+  }
   if (use == MEMORY_CONTEXTS) {
     const uint64_t taken = memory_plan_overhead(m);
     return m->memory > taken ? m->memory - taken : 0;
   }
   return by_rule(m, use);
+}
+
+uint64_t memory_plan_kept(const struct memory_plan *m, enum memory_use use) {
+  enum { PART = 4 };
+  const uint64_t all = memory_plan_bytes(m, use);
+  const bool gives =
+      use == MEMORY_LETTERS || use == MEMORY_BOUNDARY || use == MEMORY_STAGING;
+  return gives ? all / PART : all;
+}
+
+uint64_t memory_plan_lent(const struct memory_plan *m) {
+  uint64_t sum = 0;
+  for (int use = 0; use < MEMORY_CONTEXTS; use++) {
+    sum += memory_plan_bytes(m, (enum memory_use)use) -
+           memory_plan_kept(m, (enum memory_use)use);
+  }
+  return sum;
 }
 
 struct memory_share memory_plan_share(const struct memory_plan *m,

@@ -55,6 +55,11 @@ struct memory_share memory_plan_share(const struct memory_plan *m,
 uint64_t memory_plan_bytes(const struct memory_plan *m, enum memory_use use);
 /* All but contexts. */
 uint64_t memory_plan_overhead(const struct memory_plan *m);
+/* Bytes of a share that its consumer keeps while contexts use what is idle of
+   it: a quarter where it can do with less for a moment, else all. */
+uint64_t memory_plan_kept(const struct memory_plan *m, enum memory_use use);
+/* Bytes that contexts have beside their share while all others are idle. */
+uint64_t memory_plan_lent(const struct memory_plan *m);
 
 /* --- parts of shares --- */
 

@@ -50,17 +50,30 @@ static uint64_t cgroup_left(const struct machine *m) {
   return m->limit > m->limit_used ? m->limit - m->limit_used : 0;
 }
 
+/* Is the cgroup's limit what ends first? */
+static bool cgroup_limits(const struct machine *m) {
+  return m->limit != UINT64_MAX && cgroup_left(m) < m->available;
+}
+
 /* Bytes that the cgroup and the machine have left. */
 static uint64_t all_left(const struct machine *m) {
-  return m->limit == UINT64_MAX ? m->available
-                                : bits_min(m->available, cgroup_left(m));
+  return cgroup_limits(m) ? cgroup_left(m) : m->available;
+}
+
+/* Left in a cgroup that one process has for itself: the kernel's records of
+   its pages, and pages of files that it is about to drop. Elsewhere others may
+   take memory at any time, processes of the job among them. */
+static uint64_t margin(const struct machine *m, const struct plan_site *site,
+                       uint64_t left) {
+  const bool alone = site->nprocs_host == 1 && cgroup_limits(m);
+  return alone ? bits_min(left / 10, left / 64 + 2 * MIB) : left / 10;
 }
 
 /* Most of that for one process. */
 static uint64_t defaults_memory(const struct machine *m,
                                 const struct plan_site *site) {
   const uint64_t left = all_left(m) / (uint64_t)site->nprocs_host;
-  return left - left / 10;
+  return left - margin(m, site, left);
 }
 
 static int complain_memory(const struct plan *p, const struct options *o,

@@ -43,7 +43,8 @@ struct plan {
 };
 
 /* Chooses what is not given and checks what is. Default memory: what the
-   cgroup, else the machine, has left, divided by nprocs_host, less 10 %.
+   cgroup, else the machine, has left, divided by nprocs_host, less 10 %, or
+   less a 64th and 2 MiB where one process has a cgroup for itself.
    k: cores / nprocs_cores, at most own; fewer run where more memory than there
    is would be needed. mu: all of resident, but for 8 TiB / own, or what is even
    among k if that is more, and at most file_most / own; if space is

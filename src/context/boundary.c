@@ -1,15 +1,14 @@
 #include "context/boundary.h"
 
+#include "config/memory_used.h"
 #include "os/native.h"
 
 #include <string.h>
 
 enum { BLOCK = PAGE };
 
-static atomic_size_t memory;
-
 size_t boundary_memory(void) {
-  return memory;
+  return memory_used_now(MEMORY_BOUNDARY);
 }
 
 static size_t bucket_of(const struct boundary *b, uintptr_t address) {
@@ -64,7 +63,7 @@ static struct boundary_block *add(struct boundary *b, uintptr_t address) {
   memset(k->known, 0, sizeof(k->known));
   *head = k;
   b->n++;
-  memory += sizeof(*k);
+  memory_used_add(MEMORY_BOUNDARY, sizeof(*k));
   return k;
 }
 
@@ -160,7 +159,7 @@ bool boundary_any(const struct boundary *b, uintptr_t p, size_t n) {
 
 void boundary_release(struct boundary_block *k) {
   native_free(k);
-  memory -= sizeof(*k);
+  memory_used_sub(MEMORY_BOUNDARY, sizeof(*k));
 }
 
 void boundary_drop(struct boundary *b, uintptr_t p, size_t n) {

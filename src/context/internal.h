@@ -29,6 +29,8 @@ struct contexts {
   const char *more;        /* what to give for a larger mu, as create.h says */
   uint64_t budget;         /* bytes of memory for resident contexts */
   _Atomic uint64_t beside; /* of them, what copies of libraries take instead */
+  _Atomic uint64_t lent;   /* of them, what belongs to other shares of the
+                              memory, which may want it back */
   uint64_t even;           /* of them, an equal share of each of k that run */
   const struct policy *policy;
   int ahead; /* contexts that may wait in memory for a slot before
@@ -48,6 +50,12 @@ extern struct contexts contexts;
 static inline uint64_t contexts_room(void) {
   const uint64_t beside = contexts.beside;
   return contexts.budget > beside ? contexts.budget - beside : 0;
+}
+
+/* Of them, those that nobody wants back. */
+static inline uint64_t contexts_own_room(void) {
+  const uint64_t room = contexts_room(), lent = contexts.lent;
+  return room > lent ? room - lent : 0;
 }
 
 /* Which part of its image's data holds p, or -1; *before: bytes of the parts

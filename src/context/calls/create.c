@@ -14,6 +14,7 @@
 #include "context/residency/density.h"
 #include "context/residency/frames.h"
 #include "context/residency/lazy.h"
+#include "context/residency/lending.h"
 #include "context/residency/mover.h"
 #include "context/residency/residency.h"
 #include "context/residency/swap.h"
@@ -179,13 +180,30 @@ static int create_all(const struct contexts_options *o,
   return short_of ? out_of_memory(error) : 0;
 }
 
+/* Each user keeps one staging buffer. Who never moves cannot give back. */
+static void lend(const struct contexts_options *o) {
+  const uint64_t buffers = o->bounce_count * bounce_size();
+  lending_start();
+  if (!store_swaps() || !o->lends) {
+    return;
+  }
+  for (int i = 0; i < MEMORY_CONTEXTS; i++) {
+    const enum memory_use use = (enum memory_use)i;
+    const uint64_t kept = memory_plan_kept(o->lends, use);
+    const bool staging = use == MEMORY_STAGING;
+    lending_add(use,
+                staging ? bounce_count() * bounce_size()
+                        : memory_plan_bytes(o->lends, use),
+                staging ? bits_max(kept, buffers) : kept);
+  }
+}
+
 /* One mover reads while another writes, for each disk. */
-static int start_movers(const struct contexts_options *o,
-                        struct pems_error *error) {
+static int start_movers(struct pems_error *error) {
   if (!store_swaps()) {
     return 0;
   }
-  (void)frames_create(o->resident);
+  (void)frames_create(contexts.budget);
   const int code = movers_start(movers_wanted());
   return code ? no_thread(code, error) : 0;
 }
@@ -240,7 +258,10 @@ int contexts_create(const struct contexts_options *o,
   }
   code = code ? code : start_learning(o, error);
   code = code ? code : create_all(o, error);
-  code = code ? code : start_movers(o, error);
+  if (!code) {
+    lend(o);
+  }
+  code = code ? code : start_movers(error);
   return code ? code : start_watching(error);
 }
 
@@ -274,6 +295,7 @@ void contexts_destroy(void) {
   density_stop();
   movers_stop();
   residency_end();
+  lending_end();
   for (int i = 0; contexts.item && i < contexts.n; i++) {
     destroy_one(&contexts.item[i]);
   }

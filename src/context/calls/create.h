@@ -38,7 +38,9 @@ struct contexts_options {
   size_t bounce_count; /* threads that deliver at once, and bytes of staging
                           buffers for all of them */
   size_t bounce_bytes;
-  size_t boundary_bytes;       /* for boundary blocks */
+  size_t boundary_bytes;           /* for boundary blocks */
+  const struct memory_plan *lends; /* contexts have what is idle of its shares,
+                                      two of which are these; NULL: of none */
   const struct policy *policy; /* whose context leaves memory; NULL: default */
   enum option_swapin swapin;
   enum option_compress compress; /* on their way to disk */

@@ -1,5 +1,6 @@
 #include "context/delivery/bounce.h"
 
+#include "config/memory_used.h"
 #include "os/lock.h"
 #include "os/native.h"
 #include "os/pages.h"
@@ -58,19 +59,28 @@ void bounce_destroy(void) {
   }
 }
 
+/* The last that was put is the first that is taken: the pages of those below
+   are never touched while the limit of the share is lower. */
+static char *take_locked(void) {
+  return pool.n_idle && memory_used_take(MEMORY_STAGING, pool.size,
+                                         pool.count * pool.size)
+             ? pool.idle[--pool.n_idle]
+             : NULL;
+}
+
 char *bounce_get(void) {
+  char *buffer;
   lock_take(&pool.lock);
-  while (!pool.n_idle) {
+  while (!(buffer = take_locked())) {
     lock_wait(&pool.freed, &pool.lock);
   }
-  char *buffer = pool.idle[--pool.n_idle];
   lock_give(&pool.lock);
   return buffer;
 }
 
 char *bounce_try(void) {
   lock_take(&pool.lock);
-  char *buffer = pool.n_idle ? pool.idle[--pool.n_idle] : NULL;
+  char *const buffer = take_locked();
   lock_give(&pool.lock);
   return buffer;
 }
@@ -78,6 +88,7 @@ char *bounce_try(void) {
 void bounce_put(char *buffer) {
   lock_take(&pool.lock);
   pool.idle[pool.n_idle++] = buffer;
+  memory_used_sub(MEMORY_STAGING, pool.size);
   pthread_cond_signal(&pool.freed);
   lock_give(&pool.lock);
 }

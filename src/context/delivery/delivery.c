@@ -450,7 +450,7 @@ static void put_boundary(struct delivery *d, struct context *c, uintptr_t at,
     msg_fail_here(MSG_FAILED, "out of memory: delivering to rank %d", c->rank);
   }
   lock_give(&c->io_lock);
-  if (boundary_memory() > contexts.boundary_limit) {
+  if (flush_wanted()) {
     char *const buffer = delivery_buffer(d);
     flush_boundaries(buffer);
     bounce_put(buffer);

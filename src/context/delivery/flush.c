@@ -2,6 +2,7 @@
 
 #include "base/counters.h"
 #include "base/message.h"
+#include "config/memory_used.h"
 #include "context/delivery/bounce.h"
 #include "context/internal.h"
 #include "context/residency/residency.h"
@@ -143,10 +144,15 @@ static struct context *fullest(void) {
   return best;
 }
 
+bool flush_wanted(void) {
+  return boundary_memory() >
+         memory_used_bound(MEMORY_BOUNDARY, contexts.boundary_limit);
+}
+
 void flush_boundaries(char *buffer) {
   struct context *c;
   lock_take(&one_at_a_time);
-  while (boundary_memory() > contexts.boundary_limit && (c = fullest())) {
+  while (flush_wanted() && (c = fullest())) {
     context_pin(c);
     flush_context(c, buffer); /* if it has come in, it has no blocks */
     context_unpin(c);

@@ -15,6 +15,8 @@ libpemscore_la_SOURCES += \
   src/context/residency/lazy.h \
   src/context/residency/ledger.c \
   src/context/residency/ledger.h \
+  src/context/residency/lending.c \
+  src/context/residency/lending.h \
   src/context/residency/lesson.c \
   src/context/residency/lesson.h \
   src/context/residency/mover.c \
@@ -52,6 +54,7 @@ UNIT_TESTS += \
   tests/unit/context/residency/test_guards \
   tests/unit/context/residency/test_lazy \
   tests/unit/context/residency/test_ledger \
+  tests/unit/context/residency/test_lending \
   tests/unit/context/residency/test_lesson \
   tests/unit/context/residency/test_moves \
   tests/unit/context/residency/test_prediction \

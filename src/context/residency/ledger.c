@@ -1,6 +1,7 @@
 #include "context/residency/ledger.h"
 
 #include "base/counters.h"
+#include "config/memory_used.h"
 #include "context/internal.h"
 #include "context/residency/frames.h"
 #include "context/store/space.h"
@@ -63,7 +64,7 @@ void ledger_wait_locked(void) {
 
 void ledger_tell_movers_locked(void) {
   ledger.rest = 0;
-  if (ledger.out || ledger.idle) {
+  if (ledger.out || ledger.idle || memory_used_wanted()) {
     pthread_cond_broadcast(&ledger.work);
   }
 }
@@ -82,7 +83,7 @@ void ledger_tell_went_on_locked(void) {
 
 void ledger_tell_released_locked(void) {
   pthread_cond_broadcast(&ledger.changed);
-  if (ledger.rest == 0) {
+  if (ledger.rest == 0 || memory_used_wanted()) {
     ledger_tell_movers_locked();
   }
 }

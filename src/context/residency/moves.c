@@ -5,6 +5,7 @@
 #include "context/late_frees.h"
 #include "context/residency/awaited.h"
 #include "context/residency/ledger.h"
+#include "context/residency/lending.h"
 #include "context/residency/segment.h"
 #include "context/residency/victim.h"
 #include "context/store/crate.h"
@@ -237,12 +238,24 @@ static int evict_locked(struct context *next, uint64_t more, bool stuck,
                               : 0);
 }
 
+/* A consumer wants back what was lent to contexts: one leaves for that. */
+static bool leaves_for_shares_locked(struct context **c) {
+  const uint64_t more =
+      memory_used_wanted() && ledger_moving() ? lending_repay_locked() : 0;
+  *c = more ? victim_find_locked(NULL, more, false) : NULL;
+  if (!*c || victim_looked_at_locked(*c)) {
+    return false;
+  }
+  ledger_leave_locked(*c);
+  return true;
+}
+
 /* Is something to be moved now? Marks what: *n contexts. With MOVE_NONE, *c is
    NULL or the context to look at before it can be told. */
 static enum move choose_locked(struct context **c, int most, int *n) {
   *n = 1;
   *c = take_ordered_locked();
-  if (*c) {
+  if (*c || leaves_for_shares_locked(c)) {
     return MOVE_OUT;
   }
   struct ahead ahead;

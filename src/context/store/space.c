@@ -62,7 +62,7 @@ static uint64_t generous(const struct context *c, uint64_t bytes) {
 static bool fits_in_memory(struct context *c, uint64_t bytes) {
   const uint64_t all =
       space.in_memory - footprint(c, c->granted) + footprint(c, bytes);
-  if (all > contexts_room()) {
+  if (all > contexts_own_room()) {
     return false;
   }
   space.in_memory = all;
@@ -142,7 +142,7 @@ static int move_to_disk(bool anyway) {
   const char *dir;
   lock_take(&space.lock);
   if (!needs_none() && !space.on_disk &&
-      (anyway || space.in_memory > contexts_room())) {
+      (anyway || space.in_memory > contexts_own_room())) {
     error = leave_memory(&dir);
   }
   lock_give(&space.lock);

@@ -206,6 +206,7 @@ static int create_contexts(struct job_setup *job) {
       .bounce_count = plan->k + 1,
       .bounce_bytes = memory_plan_bytes(&plan->memory, MEMORY_STAGING),
       .boundary_bytes = memory_plan_bytes(&plan->memory, MEMORY_BOUNDARY),
+      .lends = &plan->memory,
       .policy = policy_table[job->options.order],
       .place = binding_memory,
       .swapin = job->options.swapin,

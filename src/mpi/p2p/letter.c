@@ -36,7 +36,8 @@ static size_t memory_of(size_t contents) {
 }
 
 bool letters_room(size_t n) {
-  return memory_used_now(MEMORY_LETTERS) + memory_of(n) <= letters.bound;
+  return memory_used_now(MEMORY_LETTERS) + memory_of(n) <=
+         memory_used_bound(MEMORY_LETTERS, letters.bound);
 }
 
 static bool take(size_t n) {

@@ -51,6 +51,28 @@ START_TEST(shares_of_sigma_are_sigma) {
 }
 END_TEST
 
+START_TEST(a_process_that_is_alone_has_no_chunks) {
+  struct memory_plan m = plan_of(GIB);
+  const uint64_t contexts = memory_plan_bytes(&m, MEMORY_CONTEXTS);
+  m.peers = 0;
+  ck_assert_uint_eq(memory_plan_bytes(&m, MEMORY_OUTGOING), 0);
+  ck_assert_uint_eq(memory_plan_bytes(&m, MEMORY_INCOMING), 0);
+  ck_assert_uint_eq(memory_plan_bytes(&m, MEMORY_CONTEXTS),
+                    contexts + m.sigma / 4);
+  ck_assert_uint_eq(sum(&m), GIB);
+}
+END_TEST
+
+START_TEST(idle_shares_are_lent) {
+  const struct memory_plan m = plan_of(GIB);
+  ck_assert_uint_eq(memory_plan_kept(&m, MEMORY_LETTERS),
+                    memory_plan_bytes(&m, MEMORY_LETTERS) / 4);
+  ck_assert_uint_eq(memory_plan_kept(&m, MEMORY_PACKED),
+                    memory_plan_bytes(&m, MEMORY_PACKED));
+  ck_assert_uint_eq(memory_plan_lent(&m), (8 + 16 + 12) * MIB / 4 * 3);
+}
+END_TEST
+
 START_TEST(a_report_has_a_share_if_it_is_wanted) {
   struct memory_plan m = plan_of(256 * MIB);
   const uint64_t contexts = memory_plan_bytes(&m, MEMORY_CONTEXTS);
@@ -182,6 +204,8 @@ int main(void) {
   const TTest *const tests[] = {
       shares_are_the_memory,
       shares_of_sigma_are_sigma,
+      a_process_that_is_alone_has_no_chunks,
+      idle_shares_are_lent,
       a_report_has_a_share_if_it_is_wanted,
       compression_has_a_share_if_it_is_used,
       compression_that_may_not_pay_takes_nothing_from_contexts,

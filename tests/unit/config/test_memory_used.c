@@ -27,6 +27,38 @@ START_TEST(a_bound_is_kept) {
 }
 END_TEST
 
+static int wanted;
+
+static void on_want(void) {
+  wanted++;
+}
+
+START_TEST(what_is_lent_is_wanted_back) {
+  memory_used_on_want(on_want);
+  memory_used_lend(MEMORY_BOUNDARY, 100, 10);
+  ck_assert_uint_eq(memory_used_bound(MEMORY_BOUNDARY, 100), 10);
+  ck_assert_uint_eq(memory_used_bound(MEMORY_BOUNDARY, 5), 5);
+  ck_assert(memory_used_take(MEMORY_BOUNDARY, 5, 100));
+  ck_assert(!memory_used_wanted());
+  ck_assert(!memory_used_take(MEMORY_BOUNDARY, 6, 100));
+  ck_assert(memory_used_wants(MEMORY_BOUNDARY));
+  ck_assert(!memory_used_wants(MEMORY_LETTERS));
+  memory_used_add(MEMORY_BOUNDARY, 2); /* that is known already */
+  ck_assert_int_eq(wanted, 1);
+  memory_used_lend(MEMORY_BOUNDARY, 100, 40);
+  ck_assert(!memory_used_wanted());
+  memory_used_add(MEMORY_BOUNDARY, 14);
+  ck_assert_int_eq(wanted, 2);
+  memory_used_lend(MEMORY_BOUNDARY, 100, 100);
+  memory_used_add(MEMORY_BOUNDARY, 90);
+  ck_assert(!memory_used_wanted());
+  memory_used_lend(MEMORY_BOUNDARY, 100, 10);
+  memory_used_on_want(NULL);
+  ck_assert_uint_eq(memory_used_bound(MEMORY_BOUNDARY, 100), 100);
+  memory_used_sub(MEMORY_BOUNDARY, 111);
+}
+END_TEST
+
 enum { TURNS = 10000, THREADS = 4 };
 
 static void *use(void *arg) {
@@ -53,6 +85,7 @@ END_TEST
 
 int main(void) {
   const TTest *const tests[] = {the_most_stays, a_bound_is_kept,
+                                what_is_lent_is_wanted_back,
                                 threads_count_together, NULL};
   return check_main("memory_used", tests);
 }
