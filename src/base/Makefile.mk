@@ -9,6 +9,8 @@ libpemsbase_la_SOURCES += \
   src/base/failure.h \
   src/base/forked.c \
   src/base/forked.h \
+  src/base/invariant.c \
+  src/base/invariant.h \
   src/base/job_status.c \
   src/base/job_status.h \
   src/base/lifeline.c \
@@ -45,6 +47,7 @@ UNIT_TESTS += \
   tests/unit/base/test_extensible \
   tests/unit/base/test_failure \
   tests/unit/base/test_forked \
+  tests/unit/base/test_invariant \
   tests/unit/base/test_job_status \
   tests/unit/base/test_lifeline \
   tests/unit/base/test_limit \

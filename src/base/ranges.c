@@ -1,5 +1,6 @@
 #include "base/ranges.h"
 
+#include "base/invariant.h"
 #include "os/native.h"
 
 #include <string.h>
@@ -15,6 +16,17 @@ size_t ranges_find(const struct ranges *r, uintptr_t at) {
     }
   }
   return low;
+}
+
+/* The i-th and its neighbours are in order, and not what one could be. */
+static void check(const struct ranges *r, size_t i) {
+  for (size_t at = i ? i - 1 : 0; at < r->n && at <= i + 1; at++) {
+    const struct range *const p = &r->item[at];
+    INVARIANT_IS(p->start, <, p->end);
+    INVARIANT(at + 1 == r->n || p->end < p[1].start ||
+              (p->end == p[1].start && p->value != p[1].value));
+    (void)p;
+  }
 }
 
 /* A change adds two at most: its own, and the rest of one that it divides. */
@@ -90,6 +102,7 @@ int ranges_mark(struct ranges *r, uintptr_t start, uintptr_t end, int value) {
   if (i > 0) {
     join(r, i - 1);
   }
+  check(r, i);
   return 0;
 }
 
@@ -112,7 +125,7 @@ int ranges_remove(struct ranges *r, uintptr_t start, uintptr_t end) {
   if (make_room(r) != 0) {
     return -1;
   }
-  (void)cut(r, start, end);
+  check(r, cut(r, start, end));
   return 0;
 }
 

@@ -1,5 +1,7 @@
 #include "config/memory_used.h"
 
+#include "base/invariant.h"
+
 #include <stdatomic.h>
 
 static struct {
@@ -61,6 +63,7 @@ bool memory_used_take(enum memory_use use, uint64_t bytes, uint64_t bound) {
 }
 
 void memory_used_sub(enum memory_use use, uint64_t bytes) {
+  INVARIANT_IS(bytes, <=, memory_used_now(use));
   atomic_fetch_sub_explicit(&used[use].now, bytes, memory_order_relaxed);
 }
 

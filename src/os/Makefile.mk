@@ -26,6 +26,7 @@ libpemsbase_la_SOURCES += \
   src/os/object.h \
   src/os/pages.c \
   src/os/pages.h \
+  src/os/die.h \
   src/os/refused.h \
   src/os/spin.h \
   src/os/standard.c \

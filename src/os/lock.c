@@ -3,11 +3,10 @@
 
 #ifdef PEMS_DEBUG
 
-#include <signal.h>
+#include "os/die.h"
+
 #include <stdbool.h>
 #include <stdio.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
 enum { MOST = 48 };
 
@@ -30,14 +29,6 @@ static const char *name_of(const struct lock *l) {
   return (unsigned)l->rank < LOCK_COUNT ? name[l->rank] : "what is no lock";
 }
 
-/* Not abort, which programs on pems have another one of. */
-static _Noreturn void end(void) {
-  const struct sigaction standard = {.sa_handler = SIG_DFL};
-  syscall(SYS_rt_sigaction, SIGABRT, &standard, NULL, _NSIG / 8);
-  syscall(SYS_tgkill, getpid(), gettid(), SIGABRT);
-  __builtin_trap();
-}
-
 static _Noreturn void complain(const char *what, const struct lock *l,
                                const char *file, int line, int other) {
   char text[512];
@@ -48,11 +39,8 @@ static _Noreturn void complain(const char *what, const struct lock *l,
                   name_of(held.at[other].lock), held.at[other].file,
                   held.at[other].line);
   }
-  n += snprintf(text + n, sizeof(text) - n, ": see doc/locking.md\n");
-  if (write(STDERR_FILENO, text, n) != n) {
-    __builtin_trap();
-  }
-  end();
+  snprintf(text + n, sizeof(text) - n, ": see doc/locking.md\n");
+  die_saying(text);
 }
 
 static int find(const struct lock *l) {

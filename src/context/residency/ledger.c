@@ -1,6 +1,7 @@
 #include "context/residency/ledger.h"
 
 #include "base/counters.h"
+#include "base/invariant.h"
 #include "config/memory_used.h"
 #include "context/internal.h"
 #include "context/residency/frames.h"
@@ -127,7 +128,17 @@ static void set_idle(struct context *c, bool idle) {
   c->idle = idle;
 }
 
+/* A context that its VP has no use for any more goes without being written. */
+static bool is_legal(int from, enum context_state to) {
+  return (from == CONTEXT_OUT && to == CONTEXT_COMING) ||
+         (from == CONTEXT_COMING && to == CONTEXT_IN) ||
+         (from == CONTEXT_IN && to == CONTEXT_GOING) ||
+         (from == CONTEXT_GOING && to == CONTEXT_OUT);
+}
+
 void ledger_set_state_locked(struct context *c, enum context_state state) {
+  INVARIANT(is_legal(c->state, state));
+  INVARIANT(state == CONTEXT_IN || (!c->held && !c->pins));
   c->state = state;
   if (state != CONTEXT_IN) {
     set_idle(c, false);
@@ -139,6 +150,7 @@ void ledger_set_state_locked(struct context *c, enum context_state state) {
 void ledger_charge_locked(struct context *c, uint64_t more) {
   c->charge += more;
   ledger.used += more;
+  INVARIANT_IS(c->charge, <=, ledger_needed_locked(c));
   trace_resident(ledger.used);
   if (c->charge >= ledger_needed_locked(c)) {
     set_idle(c, false);
@@ -169,6 +181,7 @@ bool ledger_beside_locked(uint64_t bytes) {
 }
 
 void ledger_not_beside_locked(uint64_t bytes) {
+  INVARIANT_IS(bytes, <=, contexts.beside);
   contexts.beside -= bytes;
   ledger.used -= bytes;
   trace_resident(ledger.used);
@@ -176,6 +189,8 @@ void ledger_not_beside_locked(uint64_t bytes) {
 }
 
 void ledger_uncharge_locked(struct context *c, uint64_t less) {
+  INVARIANT_IS(less, <=, c->charge);
+  INVARIANT_IS(less, <=, ledger.used);
   c->charge -= less;
   ledger.used -= less;
   trace_resident(ledger.used);
@@ -235,6 +250,7 @@ void ledger_leave_locked(struct context *c) {
 }
 
 void ledger_gone_locked(struct context *c) {
+  INVARIANT_IS(c->charge, <=, ledger.going);
   ledger.going -= c->charge;
   ledger_uncharge_locked(c, c->charge);
   ledger_set_state_locked(c, CONTEXT_OUT);

@@ -1,5 +1,6 @@
 #include "context/residency/lending.h"
 
+#include "base/invariant.h"
 #include "context/internal.h"
 #include "context/residency/ledger.h"
 #include "os/bits.h"
@@ -46,6 +47,7 @@ void lending_end(void) {
 }
 
 static uint64_t step_of(int use) {
+  INVARIANT_IS(loans[use].limit, <=, loans[use].share);
   return bits_min(loans[use].step, loans[use].share - loans[use].limit);
 }
 
@@ -55,6 +57,7 @@ static uint64_t step_of(int use) {
 static void repay_locked(int use) {
   const uint64_t step = step_of(use);
   if (ledger_beside_locked(step)) {
+    INVARIANT_IS(step, <=, contexts.lent);
     contexts.lent -= step;
     loans[use].limit += step;
     loans[use].coming = true;

@@ -1,6 +1,7 @@
 /* One lock guards all states; the transfers themselves happen without it. */
 #include "context/residency/moves.h"
 
+#include "base/invariant.h"
 #include "context/internal.h"
 #include "context/late_frees.h"
 #include "context/residency/awaited.h"
@@ -310,6 +311,7 @@ enum move moves_next(struct context **c, int most, int *n) {
 
 void moves_took_frames(struct context *c) {
   ledger_lock();
+  INVARIANT_IS(c->charge, <=, ledger.untaken);
   ledger.untaken -= c->charge;
   ledger_unlock_and_trim();
 }

@@ -2,6 +2,7 @@
 #include "context/residency/residency.h"
 
 #include "base/counters.h"
+#include "base/invariant.h"
 #include "context/granule.h"
 #include "context/internal.h"
 #include "context/residency/ledger.h"
@@ -59,6 +60,8 @@ bool residency_reserve(struct context *c, uint64_t bytes) {
 
 void residency_unreserve(struct context *c, uint64_t bytes) {
   ledger_lock();
+  INVARIANT_IS(bytes, <=, c->reserved);
+  INVARIANT_IS(bytes, <=, c->need);
   c->reserved -= bytes;
   c->need -= bytes;
   ledger_settle_locked(c);
@@ -285,6 +288,7 @@ void context_pin_to_write(struct context *c, uint64_t bytes) {
 
 void context_unpin(struct context *c) {
   ledger_lock();
+  INVARIANT_IS(c->pins, >, 0);
   c->pins--;
   ledger_note_locked(c);
   if (c->pins == 0) {

@@ -3,6 +3,7 @@
 #include "context/residency/swap.h"
 
 #include "base/counters.h"
+#include "base/invariant.h"
 #include "base/limit.h"
 #include "base/message.h"
 #include "context/internal.h"
@@ -195,6 +196,7 @@ static void give_back_space(struct context *c) {
 /* Takes the lock, and finds out what is to be written. */
 static void begin_out(struct outgoing *o) {
   struct context *const c = o->c;
+  INVARIANT_IS(c->state, ==, CONTEXT_GOING);
   o->begin = clock_ns();
   o->used = stay_used_ns();
   lock_take(&c->io_lock);
@@ -368,6 +370,7 @@ static void leave_crate(struct context *c) {
 static void begin_in(struct incoming *in,
                      void (*took_frames)(struct context *)) {
   struct context *const c = in->c;
+  INVARIANT_IS(c->state, ==, CONTEXT_COMING);
   in->begin = clock_ns();
   in->used = stay_used_ns();
   if (!c->guarded) {
