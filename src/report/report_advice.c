@@ -62,6 +62,16 @@ static void say_fit(struct advice *a) {
       size_format(a->facts->resident, resident, 16), (unsigned long long)n);
 }
 
+static void say_lacked(struct advice *a) {
+  char lacked[16];
+  if (a->facts->lacked) {
+    say(a,
+        "With %s more memory for contexts in each process (--pems-memory) "
+        "nothing would have been moved.",
+        size_format(a->facts->lacked, lacked, 16));
+  }
+}
+
 static void say_swaps(struct advice *a) {
   char in[16], out[16];
   if (!moved(a)) {
@@ -70,6 +80,7 @@ static void say_swaps(struct advice *a) {
     return;
   }
   say_fit(a);
+  say_lacked(a);
   if (share(a, TRACE_SWAP) >= 20) {
     say(a,
         "%u %% of the time of all ranks was waiting for contexts: the disk is "

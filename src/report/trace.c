@@ -327,6 +327,10 @@ void trace_set_facts(const struct trace_facts *facts) {
   trace_record.facts = *facts;
 }
 
+void trace_set_lacked(uint64_t bytes) {
+  trace_record.facts.lacked = bytes;
+}
+
 void trace_finish(void) {
   const uint64_t now = trace_now();
   for (int i = 0; i < trace_record.n; i++) {

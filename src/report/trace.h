@@ -64,8 +64,12 @@ struct trace_facts {
   uint64_t disk_rate; /* bytes per second of all disks of a process, measured
                          before (config/measured.h); 0: not known */
   bool lazy;          /* contexts are read as they are touched */
+  uint64_t lacked;    /* bytes more with which all contexts of a process would
+                         have stayed in memory; 0: not known */
 };
 void trace_set_facts(const struct trace_facts *facts);
+/* The last of them, which is known at the end. */
+void trace_set_lacked(uint64_t bytes);
 
 /* Frees the record. Nobody else may be in a function of this header. */
 void trace_end(void);

@@ -37,6 +37,7 @@ void ledger_start(void) {
   ledger.busy = ledger.growers = ledger.rest = 0;
   ledger.starved = false;
   ledger.ran_then = 0;
+  ledger.lacked = 0;
   ledger.starved_growers = 0;
   ledger.growing = NULL;
   ledger.out = ledger.idle = 0;
@@ -99,6 +100,16 @@ uint64_t ledger_with_shared(uint64_t need, uint64_t shared) {
 
 uint64_t ledger_needed_locked(const struct context *c) {
   return ledger_with_shared(c->need, c->shared);
+}
+
+void ledger_note_lacked_locked(void) {
+  uint64_t all = contexts.beside;
+  for (int i = 0; i < contexts.n; i++) {
+    all += ledger_needed_locked(&contexts.item[i]);
+  }
+  if (all > contexts.budget + ledger.lacked) {
+    ledger.lacked = all - contexts.budget;
+  }
 }
 
 void ledger_starve_locked(void) {

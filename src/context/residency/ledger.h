@@ -23,8 +23,10 @@ struct ledger {
   _Atomic bool starved;        /* a context is to come in, and none may leave */
   int ran_then;                /* most VPs that ran when that was so */
   _Atomic int starved_growers; /* threads that wait for room, likewise */
-  _Atomic int out;             /* contexts on disk, or on their way there */
-  _Atomic int idle;            /* contexts charged what they have touched */
+  uint64_t lacked;  /* most bytes by which the budget was less than all contexts
+                       needed, when one came in */
+  _Atomic int out;  /* contexts on disk, or on their way there */
+  _Atomic int idle; /* contexts charged what they have touched */
 };
 extern struct ledger ledger;
 
@@ -54,6 +56,8 @@ bool ledger_moving(void);
 uint64_t ledger_with_shared(uint64_t need, uint64_t shared);
 /* Of all that c needs, and what is shared and counts with it. */
 uint64_t ledger_needed_locked(const struct context *c);
+/* A context comes in, for not all were in memory: how much was lacking? */
+void ledger_note_lacked_locked(void);
 /* A context that is to come in has no room, since those that run hold all. */
 void ledger_starve_locked(void);
 /* Do `bytes` more fit? */

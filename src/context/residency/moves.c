@@ -186,6 +186,14 @@ static uint64_t wanted_locked(const struct context *c) {
   return all > c->charge ? all - c->charge : 0;
 }
 
+/* All contexts are looked at for one load in so many that it takes no time. */
+static void note_load_locked(void) {
+  enum { EACH = 16 };
+  if (moves.loads++ % ((uint64_t)contexts.n / EACH + 1) == 0) {
+    ledger_note_lacked_locked();
+  }
+}
+
 /* It comes in, or, if it is in memory, gets back what it may touch. */
 static enum move admit_locked(struct context *next, uint64_t more) {
   const bool here = next->idle;
@@ -197,7 +205,7 @@ static enum move admit_locked(struct context *next, uint64_t more) {
     ledger_tell_locked();
     return MOVE_READY;
   }
-  moves.loads++;
+  note_load_locked();
   ledger.untaken += more;
   ledger.out--;
   count_coming_locked(next, 1);

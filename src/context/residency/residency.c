@@ -238,6 +238,17 @@ int contexts_ran_when_starved(void) {
   return n;
 }
 
+uint64_t contexts_lacked(void) {
+  ledger_lock();
+  const uint64_t lacked = ledger.lacked;
+  ledger_unlock();
+  return lacked;
+}
+
+uint64_t contexts_budget(void) {
+  return contexts.budget;
+}
+
 uint64_t residency_need(const struct context *c) {
   ledger_lock();
   const uint64_t need = c->need;

@@ -49,6 +49,11 @@ bool contexts_starved(void);
 /* How many VPs ran, at most, when a context that was to come in had no room; 0:
    it always had. */
 int contexts_ran_when_starved(void);
+/* Bytes of memory that were lacking, at most, for all contexts to stay in it
+   when one came in from disk; 0: none did, or there was room by then. */
+uint64_t contexts_lacked(void);
+/* Bytes of memory that contexts may have, idle shares of others among them. */
+uint64_t contexts_budget(void);
 /* Bytes of all resident contexts now. */
 uint64_t contexts_resident_bytes(void);
 

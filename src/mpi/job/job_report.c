@@ -6,6 +6,7 @@
 #include "config/memory_used.h"
 #include "config/size.h"
 #include "context/image/identity.h"
+#include "context/residency/residency.h"
 #include "disk/choice.h"
 #include "mpi/object/naming.h"
 #include "mpi_below/net.h"
@@ -51,7 +52,7 @@ static void name_place(int vp, const void *at, char *text, size_t size) {
 static void note_facts(const struct options *o, const char *driver) {
   const struct trace_facts facts = {
       .k = vps.plan.k,
-      .resident = vps.plan.resident,
+      .resident = contexts_budget(),
       .lazy = o->swapin != SWAPIN_EAGER,
       .disk_rate =
           measured_find(driver, o->disk ? o->disk : choice_default_dir()),
@@ -108,6 +109,9 @@ bool job_report_write(const struct options *o, const struct identity *identity,
   uint64_t zero = trace_zero();
   net_min(&zero);
   trace_set_zero(zero);
+  uint64_t lacked = contexts_lacked();
+  net_max(&lacked, 1);
+  trace_set_lacked(lacked);
   int failed = report_write(o->report, net_rank(), net_size(), error);
   int first = net_first_failed(failed);
   if (first < 0) {

@@ -29,7 +29,8 @@ struct stats {
   uint64_t cpu, cpu_start;      /* ns; until ranks ran */
   uint64_t peak;                /* bytes of the largest process */
   uint64_t ran; /* VPs that ran, at most, when memory had no room for another */
-  uint64_t file; /* of files, now: the peak has such, too */
+  uint64_t lacked; /* bytes for all contexts of a process to stay in memory */
+  uint64_t file;   /* of files, now: the peak has such, too */
 };
 
 static uint64_t nanoseconds_of(struct timeval t) {
@@ -63,6 +64,7 @@ static void collect_own(struct stats *s) {
   s->cpu_start = cpu_of_start;
   s->peak = machine_peak_rss();
   s->ran = (uint64_t)contexts_ran_when_starved();
+  s->lacked = contexts_lacked();
   s->file = machine_file_rss();
 }
 
@@ -75,6 +77,7 @@ static void collect_all(struct stats *s) {
   net_sum(&s->cpu_start, 1);
   net_max(&s->peak, 1);
   net_max(&s->ran, 1);
+  net_max(&s->lacked, 1);
   net_max(&s->file, 1);
 }
 
@@ -121,13 +124,12 @@ static void add_plan(struct text *t, const char *io) {
 
 static void add_times(struct text *t, const struct stats *s,
                       uint64_t nanoseconds) {
-  text_add(
-      t,
-      " seconds=%.3f cpu_seconds=%.3f start_cpu_seconds=%.3f peak_rss=%llu "
-      "file_rss=%llu",
-      (double)nanoseconds * 1e-9, (double)s->cpu * 1e-9,
-      (double)s->cpu_start * 1e-9, (unsigned long long)s->peak,
-      (unsigned long long)s->file);
+  text_add(t,
+           " lacked=%llu seconds=%.3f cpu_seconds=%.3f start_cpu_seconds=%.3f "
+           "peak_rss=%llu file_rss=%llu",
+           (unsigned long long)s->lacked, (double)nanoseconds * 1e-9,
+           (double)s->cpu * 1e-9, (double)s->cpu_start * 1e-9,
+           (unsigned long long)s->peak, (unsigned long long)s->file);
 }
 
 /* One write, so that lines of several processes do not mix. */

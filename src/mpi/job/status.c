@@ -75,7 +75,7 @@ static int write_status(char *line) {
       .n = (uint64_t)(vps.n - dispatch_dormant()),
       .k = (uint64_t)vps.plan.k,
       .resident = contexts_resident_bytes(),
-      .budget = vps.plan.resident,
+      .budget = contexts_budget(),
       .supersteps = counter_get(supersteps),
       .read = counter_get(bytes_read),
       .written = counter_get(bytes_written),

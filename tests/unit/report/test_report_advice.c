@@ -48,6 +48,14 @@ START_TEST(all_in_memory) {
 }
 END_TEST
 
+START_TEST(a_little_memory_lacked) {
+  trace_set_lacked(UINT64_C(40) << 20);
+  ck_assert(says("With 40.0 MiB more memory for contexts in each process"));
+  job.sums.bytes[TRACE_IN] = job.sums.bytes[TRACE_OUT] = 0;
+  ck_assert(!says("more memory"));
+}
+END_TEST
+
 /* 4 contexts of 512 MiB in 1 GiB: with twice as many ranks they fit. */
 START_TEST(contexts_that_do_not_fit) {
   d.largest = UINT64_C(512) << 20;
@@ -115,6 +123,7 @@ int main(void) {
   tcase_add_checked_fixture(t, set_up, NULL);
   tcase_add_test(t, nothing_stands_out);
   tcase_add_test(t, all_in_memory);
+  tcase_add_test(t, a_little_memory_lacked);
   tcase_add_test(t, contexts_that_do_not_fit);
   tcase_add_test(t, the_disk_is_the_bottleneck);
   tcase_add_test(t, disks_against_what_was_measured);

@@ -37,6 +37,19 @@ START_TEST(charges_add_up) {
 }
 END_TEST
 
+START_TEST(what_lacks_is_noted) {
+  struct context two[2] = {{.state = CONTEXT_IN, .need = 80},
+                           {.state = CONTEXT_OUT, .need = 90, .shared = 5}};
+  contexts.n = 2;
+  contexts.item = two;
+  ledger_note_lacked_locked();
+  ck_assert_uint_eq(ledger.lacked, 80 + 95 - 150);
+  two[1].need = 60; /* the most counts */
+  ledger_note_lacked_locked();
+  ck_assert_uint_eq(ledger.lacked, 25);
+}
+END_TEST
+
 START_TEST(who_goes_gives_back_what_it_can) {
   ledger_charge_locked(&c, 80);
   c.shared = 10;
@@ -159,6 +172,7 @@ int main(void) {
   TCase *const t = tcase_create("charges");
   tcase_add_checked_fixture(t, begin, end);
   tcase_add_test(t, charges_add_up);
+  tcase_add_test(t, what_lacks_is_noted);
   tcase_add_test(t, who_goes_gives_back_what_it_can);
   tcase_add_test(t, what_is_shared_passes_to_another);
   tcase_add_test(t, who_is_idle_is_not_ready);
