@@ -37,8 +37,17 @@ case ${MPICC:-mpicc}:${name%.*} in
   exit 77
   ;;
 esac
+# Each call of compare.sh takes what the first one has compiled.
+COMPARE_PROGRAMS=$(mktemp -d "${TESTDIR:-${TMPDIR:-/var/tmp}}/pems-programs.XXXXXX") ||
+  exit 1
+export COMPARE_PROGRAMS
+trap 'rm -rf "$COMPARE_PROGRAMS"' EXIT
+trap 'exit 130' INT TERM
 case $source in
-*/cgm/*) exec ${SHELL:-sh} "$(dirname "$0")/../cgm/check.sh" "$source" ;;
+*/cgm/*)
+  ${SHELL:-sh} "$(dirname "$0")/../cgm/check.sh" "$source"
+  exit
+  ;;
 esac
 cases=
 case ${name%.*} in
@@ -111,10 +120,12 @@ if [ "$launcher:${name%.*}" = hydra:ports ] ||
   exit 77
 fi
 if [ "${name%.*}" = random ]; then
-  exec ${SHELL:-sh} "$(dirname "$0")/random.sh"
+  ${SHELL:-sh} "$(dirname "$0")/random.sh"
+  exit
 fi
 if [ "${name%.*}" = memory ]; then
-  exec ${SHELL:-sh} "$(dirname "$0")/matrix.sh" "$source"
+  ${SHELL:-sh} "$(dirname "$0")/matrix.sh" "$source"
+  exit
 fi
 # Open MPI 4.1 makes no windows for one rank alone.
 ranks="1 5"

@@ -26,7 +26,8 @@
 # whose k is above ranks / P. PEMSCC, PEMSCXX, PEMSRUN, MPICC, MPICXX, MPIRUN
 # name the tools (MPIFORT, PEMSFORT). A comment of the program that ends with a
 # line "compare.sh: -OPTIONS" (in Fortran, one of its own) gives compilers' options; PLAIN_FLAGS are more, at
-# the end, where pemscc needs none.
+# the end, where pemscc needs none. COMPARE_PROGRAMS is a folder in which the
+# programs are left, and from which a call with the same source takes them.
 # One line per failure with the first lines of the difference; exit status 1 if
 # there is any, 99 as soon as a run is out of time (tests/limit.sh).
 set -u
@@ -110,17 +111,23 @@ esac
 # What the source says that it needs.
 flags=$(sed -n -e 's|^ *compare.sh: \(-.*\) \*/$|\1|p' \
   -e 's|^! compare.sh: \(-.*\)$|\1|p' "$source")
-# The compilers' names may carry options.
-# shellcheck disable=SC2086
-$mpi -O1 -g $flags -o "$work/plain" "$source" ${PLAIN_FLAGS:-} -lm || {
-  complain "$mpi could not compile it"
-  exit 1
-}
-# shellcheck disable=SC2086
-$pems -O1 -g $flags -o "$work/$program" "$source" -lm || {
-  complain "$pems could not compile it"
-  exit 1
-}
+programs=${COMPARE_PROGRAMS:-$work}
+if [ -x "$programs/$program" ]; then
+  cp "$programs/plain" "$programs/$program" "$work"
+else
+  # The compilers' names may carry options.
+  # shellcheck disable=SC2086
+  $mpi -O1 -g $flags -o "$work/plain" "$source" ${PLAIN_FLAGS:-} -lm || {
+    complain "$mpi could not compile it"
+    exit 1
+  }
+  # shellcheck disable=SC2086
+  $pems -O1 -g $flags -o "$work/$program" "$source" -lm || {
+    complain "$pems could not compile it"
+    exit 1
+  }
+  [ "$programs" = "$work" ] || cp "$work/plain" "$work/$program" "$programs"
+fi
 
 # The value of an option in a list of pemsrun's.
 value_of() {
