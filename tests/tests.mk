@@ -291,6 +291,8 @@ if HAVE_CHECK
 UNIT_TO_RUN = $(UNIT_TESTS)
 endif
 LDADD = $(PARTS) $(CHECK_LIBS) $(MPI_NEEDED) $(MPI_LIBS) $(HWLOC_LIBS)
+# Static programs of a few archives, hundreds of them.
+$(UNIT_TESTS): private LIBTOOL = $(SHELL) $(srcdir)/tests/link.sh
 tests_unit_em_lines_test_key_column_LDADD = libpemslines.la $(LDADD)
 tests_unit_em_lines_test_key_encode_LDADD = libpemslines.la $(LDADD)
 tests_unit_em_lines_test_key_field_LDADD = libpemslines.la $(LDADD)
