@@ -78,7 +78,7 @@ static const struct setting settings[] = {
 enum { SETTINGS = sizeof(settings) / sizeof(*settings) };
 
 /* Random programs in all; those that take much I/O have fewer. */
-enum { SEEDS = 1000, LONG_SEEDS = 20000 };
+enum { SEEDS = 300, LONG_SEEDS = 20000 };
 
 /* Bytes of a context, and what bytes [lo, hi) of them must be. The others were
    never written. */
@@ -591,9 +591,9 @@ static void after(void) {
 
 static int seeds_in_all(void) {
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-  return SEEDS / 10;
+  return SEEDS / 3;
 #else
-  return getenv("PEMS_TEST_FEW")    ? SEEDS / 50
+  return getenv("PEMS_TEST_FEW")    ? SEEDS / 15
          : getenv("PEMS_TEST_LONG") ? LONG_SEEDS
                                     : SEEDS;
 #endif
