@@ -35,6 +35,11 @@ inline std::uint64_t random_number(std::uint64_t &state) {
   return x ^ x >> 31;
 }
 
+// How often, of n times with PEMS_TEST_LONG.
+inline std::uint64_t few(std::uint64_t n) {
+  return std::getenv("PEMS_TEST_LONG") ? n : n / 3;
+}
+
 // f throws a pems::error of this code, whose message has the text in it.
 template <class F>
 void check_throws(int code, std::string_view text, F &&f,

@@ -69,11 +69,11 @@ template <class Map, class Want> void same(const Map &m, const Want &want) {
 
 // Keys below `range`; the map grows, shrinks, and grows again.
 template <class Key, class T, class Less>
-void random_changes(number seed, int rounds, number range) {
+void random_changes(number seed, number rounds, number range) {
   pems::map<Key, T, Less> m(small);
   std::map<Key, T, Less> want;
   number state = seed;
-  for (int i = 0; i < rounds; i++) {
+  for (number i = 0; i < rounds; i++) {
     const number x = random_number(state), which = x % 8;
     const bool shrinks = i / (rounds / 5) % 2 == 1;
     const Key k = made<Key>((x >> 20) % range);
@@ -119,7 +119,7 @@ void random_changes(number seed, int rounds, number range) {
 
 // Ascending keys fill all leaves, descending ones half of them.
 void orders() {
-  constexpr number n = 50000;
+  const number n = few(50000);
   numbers up(small), down(small);
   for (number i = 0; i < n; i++) {
     check(up.insert(i, i * i) && down.insert(n - i, i));
@@ -158,7 +158,7 @@ void built() {
   same(m, want);
   check(m.counts().ahead > 0);
   // What is built takes changes.
-  for (int i = 0; i < 50000; i++) {
+  for (number i = 0; i < few(50000); i++) {
     const number x = random_number(state);
     const auto w = want.lower_bound(x);
     if (w != want.end() && i % 2) {
@@ -257,10 +257,10 @@ void faults() {
 } // namespace
 
 int main() {
-  random_changes<number, number, std::less<>>(1, 50000, 1 << 14);
-  random_changes<number, wide, std::greater<>>(2, 20000, 3000);
-  random_changes<wide, odd, std::less<>>(3, 20000, 2500);
-  random_changes<odd, odd, std::less<>>(4, 25000, 1 << 13);
+  random_changes<number, number, std::less<>>(1, few(50000), 1 << 14);
+  random_changes<number, wide, std::greater<>>(2, few(20000), 3000);
+  random_changes<wide, odd, std::less<>>(3, few(20000), 2500);
+  random_changes<odd, odd, std::less<>>(4, few(25000), 1 << 13);
   orders();
   built();
   options();
