@@ -26,8 +26,9 @@
               the turn that is furthest by the schedule. When a turn begins,
    what is predicted for it is read ahead.
 
-   Predictors (S: the call site at which the rank waits now):
-     last     what it touched in its last turn, nothing further ahead
+   Where S is new, what was touched in the last turn is taken to be due in the
+   next, but not read ahead. Predictors (S: the call site at which the rank
+   waits now): last     what it touched in its last turn, nothing further ahead
      site     what it touched in the turn that followed S last time
      union2, union4   the union of the last 2, 4 such turns
      alike    as site, but of the last 16 turns that followed S the one before
@@ -35,7 +36,8 @@
      replay1  the sequence of turns that followed S last time, up to now, and
               again from its beginning
      replay2, replay4   the same, where the last 2, 4 sites were the same
-     replaya  the same, from the turn on that alike chooses
+     ralike1  the same, from the turn on that alike chooses
+     ralike3  the same, where three turns before are compared
      gap      each unit is touched again after as many turns as last time
 
    --dump prints the turns instead: rank, site, and its units, a * where one is
@@ -454,20 +456,21 @@ struct predictor {
   uint32_t sites; /* that must be the same; 0: the last turn; NONE: gaps */
   uint32_t last;  /* of so many turns at such sites, the union */
   uint32_t ahead; /* turns */
-  uint32_t alike; /* of so many turns at such sites, the one to go by */
+  uint32_t alike; /* turns before that are compared; 0: the last such site */
 };
 
 static const struct predictor predictors[] = {
-    {"last", 0, 1, 1, 1},
-    {"site", 1, 1, 1, 1},
-    {"union2", 1, 2, 1, 1},
-    {"union4", 1, 4, 1, 1},
-    {"alike", 1, 1, 1, ALIKE},
-    {"replay1", 1, 1, AHEAD, 1},
-    {"replay2", 2, 1, AHEAD, 1},
-    {"replay4", 4, 1, AHEAD, 1},
-    {"replaya", 1, 1, AHEAD, ALIKE},
-    {"gap", UINT32_MAX, 1, AHEAD, 1},
+    {"last", 0, 1, 1, 0},
+    {"site", 1, 1, 1, 0},
+    {"union2", 1, 2, 1, 0},
+    {"union4", 1, 4, 1, 0},
+    {"alike", 1, 1, 1, 1},
+    {"replay1", 1, 1, AHEAD, 0},
+    {"replay2", 2, 1, AHEAD, 0},
+    {"replay4", 4, 1, AHEAD, 0},
+    {"ralike1", 1, 1, AHEAD, 1},
+    {"ralike3", 1, 1, AHEAD, 3},
+    {"gap", UINT32_MAX, 1, AHEAD, 0},
 };
 
 /* In how many of its rank's turns each unit is predicted to be touched: 1 is
@@ -524,7 +527,7 @@ static uint32_t find_earlier(const struct past *p, const uint32_t *own,
   return 0;
 }
 
-/* In how many units the turn differs from the last one, which is marked. */
+/* In how many units turns differ; those of `last` are marked. */
 static uint32_t difference(const struct turn *last, const struct turn *t,
                            uint32_t mark) {
   uint32_t both = 0;
@@ -534,26 +537,41 @@ static uint32_t difference(const struct turn *last, const struct turn *t,
   return (uint32_t)(last->end - last->first + t->end - t->first - 2 * both);
 }
 
-/* Of the last `alike` turns at the same sites as `same`, from this one on, the
-   one before which the rank touched most nearly what it has touched now. */
-static uint32_t most_alike(const struct past *p, const uint32_t *own,
-                           uint32_t same, uint32_t done, uint32_t alike) {
+/* Adds to sum[] how far the own turn `back` before each candidate is from that
+   before the one to come. */
+static void add_differences(const uint32_t *own, const uint32_t *candidate,
+                            uint32_t n, uint32_t done, uint32_t back,
+                            uint64_t *sum) {
   static uint32_t mark = UINT32_MAX;
-  const struct turn *last = &turn[own[done - 1]];
-  uint32_t best_one = same, least = UINT32_MAX;
+  const struct turn *last = &turn[own[done - back]];
   mark--;
   for (size_t i = last->first; i < last->end; i++) {
     noted_in[touches.at[i] / 2] = mark;
   }
-  for (; alike-- && same > 1 && least;
-       same = find_earlier(p, own, same, 1, done)) {
-    const uint32_t d = difference(last, &turn[own[same - 2]], mark);
-    if (d < least) {
-      least = d;
-      best_one = same;
-    }
+  for (uint32_t i = 0; i < n; i++) {
+    sum[i] += candidate[i] > back
+                  ? difference(last, &turn[own[candidate[i] - 1 - back]], mark)
+                  : last->end - last->first;
   }
-  return best_one;
+}
+
+/* Of the last ALIKE turns at the same site as `same`, from this one on, the one
+   before which the rank touched, in `depth` turns, most nearly what it has
+   touched now. */
+static uint32_t most_alike(const struct past *p, const uint32_t *own,
+                           uint32_t same, uint32_t done, uint32_t depth) {
+  uint32_t candidate[ALIKE], n = 0, found = 0;
+  uint64_t sum[ALIKE] = {0};
+  for (; same && n < ALIKE; same = find_earlier(p, own, same, 1, done)) {
+    candidate[n++] = same;
+  }
+  for (uint32_t back = 1; back <= depth && back <= done; back++) {
+    add_differences(own, candidate, n, done, back, sum);
+  }
+  for (uint32_t i = 1; i < n; i++) {
+    found = sum[i] < sum[found] ? i : found;
+  }
+  return candidate[found];
 }
 
 static void due_by_turn(uint32_t number, uint32_t ahead) {
@@ -573,21 +591,22 @@ static void due_by_gaps(const struct rank *r, uint32_t done) {
   }
 }
 
-/* Fills due for r's units when it has done so many turns and waits at `now`. */
-static void predict(const struct predictor *p, struct past *past,
+/* Fills due for r's units when it has done so many turns and waits at `now`;
+   false: that is a guess, too bad to read by. */
+static bool predict(const struct predictor *p, struct past *past,
                     const struct rank *r, uint32_t done, uint64_t now) {
   const uint32_t *own = r->turns.at;
   memset(due + r->first_unit, 0, (r->end_unit - r->first_unit) * sizeof(*due));
   if (p->sites == NONE) {
     due_by_gaps(r, done);
-    return;
+    return true;
   }
   uint32_t same = p->sites ? find_same(past, own, done, now, p->sites) : 0;
-  if (!same) {
+  if (!same) { /* a new site, or `last` */
     due_by_turn(own[done - 1], 1);
-    return;
+    return !p->sites;
   }
-  if (p->alike > 1) {
+  if (p->alike) {
     same = most_alike(past, own, same, done, p->alike);
   }
   const uint32_t period = done - (same - 1);
@@ -600,6 +619,7 @@ static void predict(const struct predictor *p, struct past *past,
       due_by_turn(own[same - 1], 1);
     }
   }
+  return true;
 }
 
 /* The turn, of all, that is the d-th next one of the rank of t: sweeps
@@ -880,14 +900,14 @@ static void predict_after(struct run *s, const struct predictor *p,
   const uint32_t done = t->own + 1;
   const uint64_t now =
       done < r->turns.n ? turn[r->turns.at[done]].site : r->site;
-  predict(p, &s->past[t->rank], r, done, now);
+  const bool known = predict(p, &s->past[t->rank], r, done, now);
   struct array *ahead = &s->ahead[t->rank];
   ahead->n = 0;
   for (uint32_t u = r->first_unit; u < r->end_unit; u++) {
     if (due[u] && !s->seen[u]) {
       due[u] = 0; /* freed since */
     }
-    if (due[u] == 1) {
+    if (known && due[u] == 1) {
       push(ahead, u);
     }
   }

@@ -48,7 +48,7 @@ done
 
 # bench NAME LINES PATTERN: the script prints LINES lines that match, or skips.
 bench() {
-  limited "$here/$1.sh" >"$work/out" 2>&1
+  limited "$here/$1.sh" ${PROGRAM:+"$PROGRAM"} >"$work/out" 2>&1
   status=$?
   if [ $status -eq 77 ]; then
     cat "$work/out"
@@ -98,6 +98,27 @@ else
 fi
 "$here/floor.sh" "$work/nonesuch" >"$work/out" 2>&1
 [ $? -eq 77 ] || wrong "floor.sh: a program that is not there was not skipped"
+
+# What optimum.sh records of known touches is exactly those, and the simulation
+# of them has a line for each policy.
+"${MPICC:-mpicc}" -O2 -o "$work/pattern" "$here/optimum_pattern.c" || exit 1
+V=3 TRACE=$work/trace DUMP=1 limited "$here/optimum.sh" "$work/pattern" \
+  >"$work/turns" 2>"$work/out"
+status=$?
+if [ $status -eq 77 ]; then
+  cat "$work/turns"
+else
+  cat "$work/out" "$work/turns" >"$work/all"
+  awk -f "$here/optimum_pattern.awk" "$work/all" >>"$work/out" ||
+    wrong "optimum.sh: not the touches of the pattern"
+  V=3 TRACE=$work/trace FRACTIONS='0.5 2'
+  PROGRAM=$work/pattern
+  export V TRACE FRACTIONS
+  bench optimum 60 'k=[12] fraction=.* policy=[a-z0-9]* .*ratio=[0-9.]*'
+  grep -q 'k=1 fraction=2.00 .*policy=lru read_mib=0.00 written_mib=0.00' \
+    "$work/out" || wrong "optimum.sh: moves what fits"
+  unset V TRACE FRACTIONS PROGRAM
+fi
 
 # The figures of the thesis; true if there is something to see.
 thesis() {
