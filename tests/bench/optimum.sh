@@ -1,15 +1,14 @@
 #!/bin/sh
-# How few bytes a program's pages would move with too little memory, and how near
-# policies and predictors come to that: the optimum for contexts that leave
-# memory by pages.
+# The fewest bytes that a program's pages would move with too little memory, and
+# how near policies and predictors come to that.
 #
 #   optimum.sh PROGRAM [ARGUMENT...]
 #
 # PROGRAM is built with the MPI's own compiler (mpicc), not with pemscc. It runs
 # once under mpirun, in memory, with optimum_trace.c loaded before it, which
 # records the units of 64 KiB that each rank touches between blocking calls;
-# optimum_sim.c simulates all policies on that. Both say how, at their beginning.
-# It takes Open MPI and Linux 6.7, and no privileges.
+# optimum_sim.c simulates all policies on that. Comments in both say how. Needs
+# Open MPI and Linux 6.7, and no privileges.
 #
 #   V          ranks (16)
 #   FRACTIONS  memory, as parts of what the program has touched at a time
@@ -28,7 +27,7 @@
 V=${V:-16}
 . "$(dirname "$0")/lib.sh"
 
-[ $# -ge 1 ] || { sed -n '2,6s/^# \{0,1\}//p' "$0" >&2; exit 2; }
+[ $# -ge 1 ] || { sed -n '2,5s/^# \{0,1\}//p' "$0" >&2; exit 2; }
 name=$(basename "$1")
 trace=${TRACE:-$work/$name}
 ${CC:-cc} -std=gnu17 -O2 -o "$work/sim" "$here/optimum_sim.c" || exit 1

@@ -868,7 +868,7 @@ static void compare_pages(const char *app, const char *name, enum way way) {
   }
 }
 
-/* What a predictor knows of all ranks. Predictions do not depend on memory:
+/* The state of a predictor for all ranks. Predictions do not depend on memory:
    all memories are simulated together. */
 struct run {
   struct memory m[FRACTIONS][2];

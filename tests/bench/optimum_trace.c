@@ -438,7 +438,7 @@ static void start(void) {
   dl_iterate_phdr(note_code, NULL);
   void *frame[1];
   backtrace(frame, 1); /* loads a library when first used */
-  /* What is free in the heap is the program's from now on; the heap grows in
+  /* Free parts of the heap are the program's from now on; the heap grows in
      few steps, each of which becomes a mapping to look at. */
   malloc_trim(0);
   mallopt(M_TOP_PAD, 1 << 26);
@@ -613,7 +613,7 @@ static void add_request(struct request r) {
   }
 }
 
-/* Those that follow take the places that a search expects. */
+/* Later requests move to the places where a search expects them. */
 static void remove_request(struct request *s) {
   pending--;
   s->used = false;
