@@ -24,11 +24,13 @@
               next turns each of its units is touched. Units without a
               prediction leave first, the longest untouched first, then those of
               the turn that is furthest by the schedule. When a turn begins,
-   what is predicted for it is read ahead.
+              the units that are predicted for it are read ahead.
 
    Where S is new, what was touched in the last turn is taken to be due in the
    next, but not read ahead. Predictors (S: the call site at which the rank
-   waits now): last     what it touched in its last turn, nothing further ahead
+   waits now):
+
+     last     what it touched in its last turn, nothing further ahead
      site     what it touched in the turn that followed S last time
      union2, union4   the union of the last 2, 4 such turns
      alike    as site, but of the last 16 turns that followed S the one before

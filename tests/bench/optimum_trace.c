@@ -694,7 +694,7 @@ static void completes(const MPI_Request *handle, const MPI_Status *status,
     return e;                                                                  \
   }
 
-#define SENDING(name, parameters, arguments, request)                          \
+#define SENDING(name, parameters, arguments)                                   \
   WRAP(name, parameters, arguments) {                                          \
     const int e = real_##name arguments;                                       \
     if (!inside) {                                                             \
@@ -706,16 +706,13 @@ static void completes(const MPI_Request *handle, const MPI_Status *status,
 
 #define SEND_PARAMETERS                                                        \
   const void *b, int n, MPI_Datatype t, int to, int tag, MPI_Comm c
-SENDING(MPI_Send, (SEND_PARAMETERS), (b, n, t, to, tag, c), )
-SENDING(MPI_Ssend, (SEND_PARAMETERS), (b, n, t, to, tag, c), )
-SENDING(MPI_Rsend, (SEND_PARAMETERS), (b, n, t, to, tag, c), )
-SENDING(MPI_Bsend, (SEND_PARAMETERS), (b, n, t, to, tag, c), )
-SENDING(MPI_Isend, (SEND_PARAMETERS, MPI_Request *r), (b, n, t, to, tag, c, r),
-        r)
-SENDING(MPI_Issend, (SEND_PARAMETERS, MPI_Request *r), (b, n, t, to, tag, c, r),
-        r)
-SENDING(MPI_Irsend, (SEND_PARAMETERS, MPI_Request *r), (b, n, t, to, tag, c, r),
-        r)
+SENDING(MPI_Send, (SEND_PARAMETERS), (b, n, t, to, tag, c))
+SENDING(MPI_Ssend, (SEND_PARAMETERS), (b, n, t, to, tag, c))
+SENDING(MPI_Rsend, (SEND_PARAMETERS), (b, n, t, to, tag, c))
+SENDING(MPI_Bsend, (SEND_PARAMETERS), (b, n, t, to, tag, c))
+SENDING(MPI_Isend, (SEND_PARAMETERS, MPI_Request *r), (b, n, t, to, tag, c, r))
+SENDING(MPI_Issend, (SEND_PARAMETERS, MPI_Request *r), (b, n, t, to, tag, c, r))
+SENDING(MPI_Irsend, (SEND_PARAMETERS, MPI_Request *r), (b, n, t, to, tag, c, r))
 
 WRAP(MPI_Send_init, (SEND_PARAMETERS, MPI_Request *r),
      (b, n, t, to, tag, c, r)) {
@@ -780,11 +777,6 @@ WRAP(MPI_Recv,
   put_buffer(OPTIMUM_WRITE, b, got == MPI_UNDEFINED ? n : got, t);
   leave();
   return e;
-}
-
-WRAP(MPI_Probe, (int from, int tag, MPI_Comm c, MPI_Status *s),
-     (from, tag, c, s)) {
-  return real_MPI_Probe(from, tag, c, s);
 }
 
 WRAP(MPI_Sendrecv,
