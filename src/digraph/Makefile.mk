@@ -35,6 +35,8 @@ libpemsdigraph_la_SOURCES = \
   src/digraph/generate.c \
   src/digraph/generate.h \
   src/digraph/generate_road.c \
+  src/digraph/pulled.c \
+  src/digraph/pulled.h \
   src/digraph/ranks.c \
   src/digraph/ranks.h \
   src/digraph/reference.c \
@@ -62,6 +64,8 @@ UNIT_TESTS += \
   tests/unit/digraph/test_digraph_numbers \
   tests/unit/digraph/test_forest \
   tests/unit/digraph/test_generate \
+  tests/unit/digraph/test_pulled \
+  tests/unit/digraph/test_pulled \
   tests/unit/digraph/test_ranks \
   tests/unit/digraph/test_reference \
   tests/unit/digraph/test_rows \

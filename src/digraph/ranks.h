@@ -1,18 +1,39 @@
-/* PageRank with the ranks in memory and the edges in rows: power iteration,
-   x(v) = 1 - damping + damping * (sum of x(u) / edges of u over the edges from
-   u to v). */
+/* PageRank with the ranks in memory and the edges there or in a file. The rank
+   of v is y(v) = (1 - d) / n + d * (the sum of y(u) / edges of u over the edges
+   from u to v + the sum of y over the nodes without edges / n), so that all add
+   up to 1. */
 #ifndef PEMS_DIGRAPH_RANKS_H
 #define PEMS_DIGRAPH_RANKS_H
 
 #include "digraph/rows.h"
 
-/* Bytes that ranks_of_rows takes itself. */
-uint64_t ranks_memory(uint64_t nodes);
+struct ranks_options {
+  double damping; /* d */
+  double error;   /* at most: the sum of all differences from the right ranks */
+  int threads;    /* that pull; edges in a file are one thread's */
+};
 
-/* Goes on until no rank changes by more than epsilon; *rounds: how often. 0,
-   ENOMEM, or what rows_sweep returns. */
-int ranks_of_rows(struct rows *rows, const struct digraph *g, double damping,
-                  double epsilon, double *rank, uint64_t *rounds,
-                  struct pems_error *error);
+/* A smaller error is below what rounding leaves. */
+#define RANKS_ERROR_LEAST 1e-12
+
+struct ranks_found {
+  uint64_t sweeps; /* over all edges */
+  double error;    /* no more than that */
+};
+
+/* Bytes for each node that ranks_of_rows takes itself, with the ranks. */
+#define RANKS_ROWS_BYTES (2 * sizeof(double) + 1)
+
+/* Edges in memory: all threads pull. Runs differ, within the error. 0, or an
+   errno value: EDOM where rounding leaves a larger error. */
+int ranks_of_graph(const struct digraph *g, const struct ranks_options *o,
+                   double *rank, struct ranks_found *found,
+                   struct pems_error *error);
+
+/* Edges in rows, wherever they are: each sweep reads them once, in order. 0,
+   ENOMEM, EDOM, or what rows_sweep returns. */
+int ranks_of_rows(struct rows *rows, const struct digraph *g,
+                  const struct ranks_options *o, double *rank,
+                  struct ranks_found *found, struct pems_error *error);
 
 #endif

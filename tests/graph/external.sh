@@ -41,8 +41,9 @@ awk -F, 'NR > 1 { sum += $3; n++ } END { printf "%d %d\n", n, sum }' \
 try "mst" pems-graph mst large.csr
 [ "$(value weight)" = "$weight" ] || fail "mst: weight $weight in $memory"
 [ "$(cat sum)" = "199999 $weight" ] || fail "mst: edges: $(cat sum)"
-outside pagerank pagerank large.csr --epsilon 0.001
+outside pagerank pagerank large.csr --error 0.001
 at_least rounds 3
+at_least bytes_read $(($(value rounds) * 176000000))
 # What does not fit for its nodes is told before anything is read.
 refuse "nodes" '--memory: 10485760 bytes: 200000 nodes need [0-9]*M: give' \
   pems-graph sssp --memory 10M large.csr

@@ -269,9 +269,16 @@ for command in 'sssp --parents' 'bfs --parents' 'astar --queries 4'; do
     cmp -s inside.csv outside.csv || fail "$command $graph: not the same outside"
   done
 done
-try "ranks" pems-graph pagerank rmat.csr --epsilon 1e-9 -o inside.csv
-try "ranks" pems-graph pagerank rmat.csr --epsilon 1e-9 --semi-external \
+try "ranks" pems-graph pagerank rmat.csr --error 1e-11 -o inside.csv
+try "ranks" pems-graph pagerank rmat.csr --error 1e-11 --semi-external \
   -o outside.csv
+says "ranks" ' mode=semi-external .* error=1e-11 bound=[0-9.]*e-1[2-9] .* sum=1 '
+# Each sweep reads each edge once: nothing else does.
+sweeps=$(value rounds)
+[ "$(value reads)" = "$sweeps" ] || fail "ranks: not one read of 48K for a sweep"
+at_least bytes_read $((sweeps * 6144 * 8))
+[ "$(value bytes_read)" -lt $((sweeps * (6144 * 8 + 8192))) ] ||
+  fail "ranks: too much was read"
 paste -d, inside.csv outside.csv | awk -F, 'NR > 1 && ($2 - $4 > 1e-6 * $2 ||
   $4 - $2 > 1e-6 * $2) { bad = 1 } END { exit bad || NR != 1025 }' ||
   fail "ranks: not the same outside"
@@ -280,14 +287,20 @@ printf '0 1\n0 2\n0 2\n1 2\n4 3\n3 4\n3 3\n' >dangling.txt
 try "normalized" pems-graph convert dangling.txt dangling.csr
 printf '%s\n' 0.0547220575 0.0702266405 0.1454238679 0.4736178080 \
   0.2560096260 >wanted
-for more in '' --semi-external; do
-  # shellcheck disable=SC2086 # no word
-  try "normalized $more" pems-graph pagerank --normalize --epsilon 1e-12 $more \
-    dangling.csr -o ranks
+for more in --error '--semi-external --error' \
+  '--sched pmod --normalize --epsilon'; do
+  # shellcheck disable=SC2086 # words
+  try "normalized $more" pems-graph pagerank $more 1e-12 dangling.csr -o ranks
   says "normalized $more" ' normalized=1 sum=1 largest=0.473617'
   paste -d' ' ranks wanted | awk '$2 - $3 > 1e-9 || $3 - $2 > 1e-9 { bad = 1 }
     END { exit bad || NR != 5 }' || fail "normalized $more: $(cat ranks)"
 done
+python=$(command -v "${PYTHON:-python3}" || :)
+if [ -n "$python" ]; then
+  "$python" "$top/tests/graph/ranks.py" >out 2>err || fail "beside networkx' ranks"
+else
+  echo "ranks: not compared with Python: there is none: install python3"
+fi
 try "forest" pems-graph mst rmat.csr
 inside=$(value weight)
 try "forest" pems-graph mst rmat.csr --semi-external -o outside.csv
@@ -303,6 +316,15 @@ printf '\377\377\377\377' | dd of=bad.csr bs=1 seek=520 conv=notrunc 2>err
 refused 2 'pems: bad.csr: .*damaged' sssp bad.csr
 refused 2 'pems: bad.csr: an edge to a node that is not there, behind byte ' \
   pagerank bad.csr --semi-external
+# Degrees that overflow: node 3's edges would begin behind the last one, and node
+# 3 had more of them than there are bytes.
+try "degrees" pems-graph generate uniform --nodes 50 --edges 100 -o bad.csr
+printf '\377\377\377\377\377\377\377\377' |
+  dd of=bad.csr bs=1 seek=88 conv=notrunc 2>err
+for more in --load --semi-external; do
+  refused 2 'pems: bad.csr: its offsets or edges are damaged: ' \
+    pagerank bad.csr $more
+done
 
 # --- full disks --------------------------------------------------------------
 

@@ -62,9 +62,18 @@ for program in sssp mst; do
   right "large weights" $program --threads 2 \
     --generate uniform:nodes=20000,least=4000000000,most=4294967295
 done
-right "detailed" pagerank --detailed --threads 2 --generate rmat:scale=12
-right "finer" pagerank --epsilon 1e-6 --threads 2 --generate rmat:scale=10
-right "coarse" pagerank --epsilon 1e9 --generate rmat:scale=10
+right "detailed" pagerank --sched pmod --detailed --threads 2 \
+  --generate rmat:scale=12
+right "finer" pagerank --sched pmod --epsilon 1e-6 --threads 2 \
+  --generate rmat:scale=10
+right "coarse" pagerank --sched pmod --epsilon 1e9 --generate rmat:scale=10
+# Without --sched ranks are swept.
+for graph in road:nodes=20000 rmat:scale=12,factor=8,undirected=1 \
+  rmat:scale=12,permute=1 uniform:nodes=5000,arcs=3500,seed=4; do
+  right "swept, $graph" pagerank --threads 2 --repeat 2 --generate $graph
+  right "swept finely, $graph" pagerank --error 1e-10 --threads 3 --generate $graph
+  [ "$(value normalized)$(value sum)" = 11 ] || fail "$title: sum $(value sum)"
+done
 # Nodes that lead nowhere are what makes normalized ranks differ.
 for graph in uniform:nodes=5000,arcs=3500,seed=4 rmat:scale=10; do
   everywhere "normalized" pagerank --normalize --epsilon 1e-4 --generate $graph
@@ -201,9 +210,21 @@ refuse "source" "nodes 0 to" pems-graph bfs --generate uniform:nodes=9 \
 refuse "target" "nodes 0 to" pems-graph astar --generate road --target 99999999
 refuse "queries" "queries: 0" pems-graph astar --generate road --queries 0
 refuse "no places" "no coordinates" pems-graph astar --generate rmat:scale=3
-for epsilon in 0 -1 x 1x nan inf ''; do
-  refuse "epsilon" "number above 0" pems-graph pagerank \
-    --generate rmat:scale=3 --epsilon "$epsilon"
+for number in 0 -1 x 1x nan inf ''; do
+  refuse "epsilon" "number above 0" pems-graph pagerank --sched pmod \
+    --generate rmat:scale=3 --epsilon "$number"
+  refuse "error" "number from 1e-12" pems-graph pagerank \
+    --generate rmat:scale=3 --error "$number"
+done
+refuse "error" "number from 1e-12" pems-graph pagerank \
+  --generate rmat:scale=3 --error 1e-13
+refuse "error of tasks" "leave out --sched" pems-graph pagerank --sched pmod \
+  --generate rmat:scale=3 --error 1e-3
+for option in '--epsilon 1' --detailed '--chunk 9' '--delta 1' --measure --rank \
+  '--domains 2' '--queues 2' '--task-memory 9M'; do
+  # shellcheck disable=SC2086 # words
+  refuse "$option" "^pems: ${option%% *}: .* give --sched" pems-graph pagerank \
+    --generate rmat:scale=3 $option
 done
 for program in sssp bfs astar pagerank mst; do
   try "help of $program" pems-graph "$program" --help

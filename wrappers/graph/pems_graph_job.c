@@ -42,7 +42,11 @@ _Noreturn void job_differ(const struct job *job, const char *format, ...) {
   msg_fail(MSG_FAILED,
            "not verified: %s with %d threads differs from the reference: %s: "
            "this is a mistake in pems",
-           pems_sched_kind(job->sched), pems_sched_threads(job->sched), text);
+           job_way(job), pems_sched_threads(job->sched), text);
+}
+
+const char *job_way(const struct job *job) {
+  return job->swept ? "sweeping" : pems_sched_kind(job->sched);
 }
 
 double job_seconds(void) {
@@ -68,6 +72,25 @@ void *job_memory(const char *what, uint64_t n, size_t size) {
 
 /* --- options --- */
 
+/* Options that say how tasks are scheduled, where there are none. */
+static void check_swept(const struct options *o) {
+  const struct {
+    const char *name;
+    int given;
+  } all[] = {{"chunk", o->chunk > 0},
+             {"domains", o->domains > 0},
+             {"delta", o->delta > 0},
+             {"queues", o->queues > 0},
+             {"task-memory", o->task_memory > 0},
+             {"measure", o->measure},
+             {"rank", o->rank}};
+  for (size_t i = 0; i < sizeof(all) / sizeof(*all); i++) {
+    if (all[i].given) {
+      job_fail("--%s: it is about tasks: give --sched NAME, too", all[i].name);
+    }
+  }
+}
+
 static void check_options(const struct options *o, const struct job *job) {
   if (!o->graph == !o->generate) {
     job_fail("graph: %s: give GRAPH or --generate SPEC",
@@ -86,6 +109,9 @@ static void check_options(const struct options *o, const struct job *job) {
   if (o->external && (o->generate || job->verify || o->repeat > 1)) {
     job_fail("--semi-external: not with --generate, --verify and --repeat: "
              "leave these out");
+  }
+  if (job->swept) {
+    check_swept(o);
   }
   (void)graph_result_format(o->format, job->output ? job->output : "");
 }
@@ -144,6 +170,7 @@ static void read_options(int argc, char **argv, struct options *o,
   graph_options_add(all, OPTIONS_MOST,
                     job->program->columns_with_parents ? parents : NULL);
   graph_options_read(argc, argv, job->program->usage, all, &o->graph, 0, 1);
+  job->swept = job->program->swept && !o->sched;
   check_options(o, job);
 }
 
@@ -226,6 +253,11 @@ static void get_graph(struct job *job, const struct options *o) {
     job_fail("--verify: %s: needs the edges in memory: leave it out, or give "
              "more --memory",
              o->graph);
+  }
+  if (outside && job->program->swept && !job->swept) {
+    job_fail("--sched: %s: tasks need the edges in memory: leave it out, or "
+             "give more --memory",
+             o->sched);
   }
   if (o->generate ? job_generate(&job->graph, o->generate, &error)
                   : read_graph(job, o, outside, &error)) {
@@ -320,13 +352,25 @@ static void run_all(struct job *job, const struct options *o) {
   free(seconds);
 }
 
-static void run_external(struct job *job, const struct options *o) {
-  struct job_report report = {.graph = name_of(o), .repetition = 1};
-  const double start = job_seconds(), cpu = job_cpu_seconds();
-  job->program->external(job, job->program->state);
-  report.seconds = job_seconds() - start;
-  job->cpu_seconds = job_cpu_seconds() - cpu;
-  job_report_external(job, &report);
+/* What is not run as tasks; again and again only where edges are in memory. */
+static void run_swept(struct job *job, const struct options *o) {
+  const uint64_t n = job->graph.edge ? o->repeat : 1;
+  double *const seconds = job_memory("times", n, sizeof(*seconds));
+  struct job_report report = {.graph = name_of(o)};
+  for (uint64_t i = 0; i < n; i++) {
+    const double start = job_seconds(), cpu = job_cpu_seconds();
+    job->program->external(job, job->program->state);
+    seconds[i] = job_seconds() - start;
+    job->cpu_seconds = job_cpu_seconds() - cpu;
+    report.repetition = i + 1;
+    report.seconds = seconds[i];
+    if (job->verify) {
+      job->program->check(job, job->program->state);
+    }
+    job_report_swept(job, &report);
+  }
+  job_summary(job, report.graph, seconds, n);
+  free(seconds);
 }
 
 static void write_result(struct job *job, const struct options *o) {
@@ -355,10 +399,10 @@ int job_main(int argc, char **argv, const struct job_program *program) {
   graph_options_output(o.graph, job.output);
   make_sched(&job, &o);
   get_graph(&job, &o);
-  if (job.graph.edge) {
+  if (job.graph.edge && !job.swept) {
     run_all(&job, &o);
   } else {
-    run_external(&job, &o);
+    run_swept(&job, &o);
   }
   write_result(&job, &o);
   program->end(program->state);

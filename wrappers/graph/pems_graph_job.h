@@ -42,6 +42,9 @@ struct job_program {
   /* Where edges stay in the file (job->rows has them), instead of all from
      prepare to check; report and write follow. */
   void (*external)(struct job *job, void *state);
+  /* 1: `external` is for edges in memory, too, unless --sched is given; may be
+     called several times, and check follows with --verify. */
+  int swept;
   /* Columns of what is written, as "node,distance", and with --parents, if it
      knows that; and the rows, after the last repetition. */
   const char *columns, *columns_with_parents;
@@ -54,6 +57,7 @@ struct job {
   const struct job_program *program;
   struct digraph graph;
   struct pems_sched *sched; /* of this repetition */
+  int swept;                /* it runs no tasks, wherever edges are */
   int verify;               /* compare with the reference */
   int parents;              /* --parents: they are written, too */
   FILE *told;               /* about the run */
@@ -83,6 +87,9 @@ _Noreturn void job_fail(const char *format, ...)
  */
 _Noreturn void job_differ(const struct job *job, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
+
+/* Who computes it: a scheduler's name, or "sweeping". */
+const char *job_way(const struct job *job);
 
 /* The sorter's share of the machine, where others have so much of it. */
 struct pems_sort_options job_sorter(const struct job *job, uint64_t others);

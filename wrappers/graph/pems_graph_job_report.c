@@ -112,19 +112,29 @@ void job_report(const struct job *job, const struct job_report *report) {
   fflush(to);
 }
 
-void job_report_external(const struct job *job,
-                         const struct job_report *report) {
-  FILE *const to = job->told;
+static void print_place(FILE *to, const struct job *job) {
   struct rows_counts c;
+  if (job->graph.edge) {
+    fprintf(to, " mode=sweeping threads=%d", pems_sched_threads(job->sched));
+    return;
+  }
   rows_counts(job->rows, &c);
   fprintf(to,
+          " mode=semi-external sweeps=%" PRIu64 " reads=%" PRIu64
+          " bytes_read=%" PRIu64,
+          c.sweeps, c.reads, c.bytes_read);
+}
+
+void job_report_swept(const struct job *job, const struct job_report *report) {
+  FILE *const to = job->told;
+  fprintf(to,
           "RESULT program=%s graph=%s nodes=%" PRIu64 " edges=%" PRIu64
-          " mode=semi-external seconds=%.6f cpu_seconds=%.6f sweeps=%" PRIu64
-          " reads=%" PRIu64 " bytes_read=%" PRIu64,
+          " repetition=%" PRIu64 " seconds=%.6f cpu_seconds=%.6f",
           job->program->name, report->graph, job->graph.nodes, job->graph.edges,
-          report->seconds, job->cpu_seconds, c.sweeps, c.reads, c.bytes_read);
+          report->repetition, report->seconds, job->cpu_seconds);
+  print_place(to, job);
   job->program->report(job, job->program->state);
-  fputc('\n', to);
+  fprintf(to, "%s\n", job->verify ? " verified=1" : "");
   fflush(to);
 }
 
@@ -143,7 +153,7 @@ void job_summary(const struct job *job, const char *graph, double *seconds,
   fprintf(to,
           "SUMMARY program=%s graph=%s sched=%s threads=%d repetitions=%" PRIu64
           " best_seconds=%.6f median_seconds=%.6f\n",
-          job->program->name, graph, pems_sched_kind(job->sched),
+          job->program->name, graph, job_way(job),
           pems_sched_threads(job->sched), n, seconds[0],
           (seconds[(n - 1) / 2] + seconds[n / 2]) / 2);
 }

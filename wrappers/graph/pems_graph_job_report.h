@@ -17,9 +17,8 @@ struct job_report {
 /* Prints what the job's scheduler did in a repetition. */
 void job_report(const struct job *job, const struct job_report *report);
 
-/* The same of a run with the edges in the file. */
-void job_report_external(const struct job *job,
-                         const struct job_report *report);
+/* The same of a run without tasks: with the edges in the file, or swept. */
+void job_report_swept(const struct job *job, const struct job_report *report);
 
 /* One line about n repetitions, where there were several; orders `seconds`. */
 void job_summary(const struct job *job, const char *graph, double *seconds,

@@ -1,13 +1,15 @@
-/* PageRank, by tasks that pull and push.
+/* PageRank: by sweeps, or by tasks that pull and push.
 
      pems-graph pagerank [options] GRAPH | --generate SPEC
 
-   The rank of v is x(v) = 1 - d + d * sum of x(u) / (edges of u) over all edges
-   from u to v; d is 0.85. With --normalize ranks are divided by their sum: they
-   are those of y(v) = (1 - d) / n + d * (the same sum of y + the sum of y over
-   the nodes without edges / n) then, where ranks of nodes without edges are
-   dealt out to all. For what is dealt out is the same for each node, so that y
-   = c + d * sum for a c, and y is x times c / (1 - d).
+   Without --sched all threads sweep over the edges until the ranks of
+   digraph/ranks.h, which add up to 1, are known within --error.
+
+   With --sched, the rank of v is x(v) = 1 - d + d * sum of x(u) / (edges of u)
+   over all edges from u to v; d is 0.85. With --normalize ranks are divided by
+   their sum, and are those of the sweeps then: what is dealt out to all nodes
+   by those without edges is the same for each, so that y = c + d * sum for a c,
+   and y is x times c / (1 - d).
 
    A task computes the rank of its node anew from those
    that lead to it (pull), and adds what that has grown by to the residuals of
@@ -45,8 +47,13 @@
 
 #define DAMPING 0.85
 
+#define ERROR "1e-4"
+#define EPSILON "0.01"
+
 struct pagerank {
-  const char *given; /* --epsilon */
+  const char *error_given, *epsilon_given; /* as text, or NULL */
+  struct ranks_options swept;
+  struct ranks_found found;
   int detailed, normalize;
   double epsilon, unit; /* unit: of priorities */
   const struct digraph *g;
@@ -56,8 +63,8 @@ struct pagerank {
   _Atomic double *share;
   _Atomic double *residual; /* what is missing from a rank, at most */
   double *right;            /* with --verify */
-  double *rank;             /* where edges are in the file */
-  uint64_t rounds;          /* of the power iteration */
+  double *rank;             /* that sweeps have found */
+  uint64_t rounds;          /* of the reference's power iteration */
   double scale;             /* what ranks are told and written times */
   double sum, largest;      /* of the ranks, so scaled */
   double difference;        /* sum of differences from `right` */
@@ -163,20 +170,36 @@ static void ahead(void *arg, const void *task, int step) {
   }
 }
 
-static double read_epsilon(const char *given) {
+static double read_number(const char *name, const char *given, double least) {
   char *end = NULL;
-  const double epsilon = strtod(given, &end);
-  if (end == given || *end || !(epsilon > 0) || isinf(epsilon)) {
-    job_fail("epsilon: %s: give a number above 0, as 0.01", given);
+  const double x = strtod(given, &end);
+  if (end == given || *end || !(x > 0 && x >= least) || isinf(x)) {
+    job_fail("%s: %s: give a number %s %g, as 0.01", name, given,
+             least > 0 ? "from" : "above", least);
   }
-  return epsilon;
+  return x;
 }
 
+/* Each way has options of its own: none is left out without a word. */
 static void options(struct job *job, void *state) {
   struct pagerank *const s = state;
-  (void)job;
-  s->epsilon = read_epsilon(s->given);
+  if (job->swept && (s->epsilon_given || s->detailed)) {
+    job_fail("--%s: it is about tasks: give --sched NAME, too, or --error",
+             s->epsilon_given ? "epsilon" : "detailed");
+  }
+  if (!job->swept && s->error_given) {
+    job_fail("--error: %s: it is about sweeps: leave out --sched, or give "
+             "--epsilon",
+             s->error_given);
+  }
+  s->epsilon =
+      read_number("epsilon", s->epsilon_given ? s->epsilon_given : EPSILON, 0);
+  s->swept = (struct ranks_options){
+      .damping = DAMPING,
+      .error = read_number("error", s->error_given ? s->error_given : ERROR,
+                           RANKS_ERROR_LEAST)};
   s->unit = s->detailed ? 0.001 : 1;
+  s->normalize |= job->swept;
 }
 
 static void prepare(struct job *job, void *state) {
@@ -189,14 +212,6 @@ static void prepare(struct job *job, void *state) {
   }
   s->share = job_memory("ranks", nodes, sizeof(*s->share));
   s->residual = job_memory("residuals", nodes, sizeof(*s->residual));
-  if (!job->verify) {
-    return;
-  }
-  s->right = job_memory("--verify", nodes, sizeof(*s->right));
-  if (reference_ranks(s->g, DAMPING, s->epsilon, s->normalize, s->right,
-                      &s->rounds)) {
-    job_fail("no memory for --verify: leave it out");
-  }
 }
 
 static void reset(struct job *job, void *state) {
@@ -229,7 +244,6 @@ static void compare(struct job *job, struct pagerank *s, uint64_t v) {
                "%.9g",
                v, rank, again);
   }
-  s->difference += fabs(rank * s->scale - s->right[v]);
 }
 
 /* The rank of each node, wherever it is, as it is told and written. */
@@ -251,22 +265,41 @@ static void add_up(const struct job *job, struct pagerank *s) {
   }
 }
 
-/* Of the ranks' differences altogether: the power iteration ended within
-   epsilon / 1000 of its own. */
+/* Of the ranks' differences altogether: the power iteration ended within a
+   thousandth of that. */
 static double bound_of(const struct job *job, const struct pagerank *s) {
+  if (job->swept) {
+    return 1.01 * s->swept.error;
+  }
   const double each = 1.01 * s->epsilon / (1 - DAMPING);
   return (double)job->graph.nodes * each * (s->normalize ? 2 * s->scale : 1);
+}
+
+static void ask_reference(const struct job *job, struct pagerank *s) {
+  if (!job->verify || s->right) {
+    return;
+  }
+  s->right = job_memory("--verify", job->graph.nodes, sizeof(*s->right));
+  if (reference_ranks(&job->graph, DAMPING,
+                      job->swept ? s->swept.error : s->epsilon, s->normalize,
+                      s->right, &s->rounds)) {
+    job_fail("no memory for --verify: leave it out");
+  }
 }
 
 static void check(struct job *job, void *state) {
   struct pagerank *const s = state;
   add_up(job, s);
+  ask_reference(job, s);
   if (!s->right) {
     return;
   }
   s->difference = 0;
   for (uint64_t v = 0; v < job->graph.nodes; v++) {
-    compare(job, s, v);
+    if (!job->swept) {
+      compare(job, s, v);
+    }
+    s->difference += fabs(told_rank(s, v) - s->right[v]);
   }
   if (!(s->difference <= bound_of(job, s))) {
     job_differ(job, "the ranks by %.9g altogether, more than %.9g",
@@ -277,11 +310,17 @@ static void check(struct job *job, void *state) {
 
 static void external(struct job *job, void *state) {
   struct pagerank *const s = state;
-  const uint64_t nodes = job->graph.nodes;
+  const struct digraph *const g = &job->graph;
   struct pems_error error;
-  s->rank = job_memory("ranks", nodes, sizeof(*s->rank));
-  if (ranks_of_rows(job->rows, &job->graph, DAMPING, s->epsilon, s->rank,
-                    &s->rounds, &error)) {
+  s->swept.threads = pems_sched_threads(job->sched);
+  if (!s->rank) {
+    s->rank = job_memory("ranks", g->nodes, sizeof(*s->rank));
+  }
+  const int code =
+      g->edge
+          ? ranks_of_graph(g, &s->swept, s->rank, &s->found, &error)
+          : ranks_of_rows(job->rows, g, &s->swept, s->rank, &s->found, &error);
+  if (code) {
     graph_options_fail(&error);
   }
   add_up(job, s);
@@ -299,14 +338,16 @@ static void write_all(struct job *job, void *state, struct graph_result *r) {
 
 static void report(const struct job *job, void *state) {
   const struct pagerank *const s = state;
-  fprintf(job->told,
-          " epsilon=%g detailed=%d normalized=%d sum=%.9g largest=%.9g",
-          s->epsilon, s->detailed, s->normalize, s->sum, s->largest);
-  if (s->rank) {
-    fprintf(job->told, " rounds=%" PRIu64, s->rounds);
+  if (job->swept) {
+    fprintf(job->told, " error=%g bound=%.3g rounds=%" PRIu64, s->swept.error,
+            s->found.error, s->found.sweeps);
+  } else {
+    fprintf(job->told, " epsilon=%g detailed=%d", s->epsilon, s->detailed);
   }
+  fprintf(job->told, " normalized=%d sum=%.9g largest=%.9g", s->normalize,
+          s->sum, s->largest);
   if (job->verify) {
-    fprintf(job->told, " difference=%.3g rounds=%" PRIu64, s->difference,
+    fprintf(job->told, " difference=%.3g power_rounds=%" PRIu64, s->difference,
             s->rounds);
   }
 }
@@ -321,15 +362,16 @@ static void end(void *state) {
 }
 
 int graph_pagerank(int argc, char **argv) {
-  struct pagerank s = {.given = "0.01"};
+  struct pagerank s = {0};
   const struct graph_option own[] = {
-      {"epsilon", GRAPH_TEXT, &s.given, "X",
-       "changes up to this are not passed on (0.01)"},
+      {"error", GRAPH_TEXT, &s.error_given, "X",
+       "at most, of all ranks together, which add up to 1\n(" ERROR ")"},
+      {"epsilon", GRAPH_TEXT, &s.epsilon_given, "X",
+       "with --sched: changes up to this are not passed on\n(" EPSILON ")"},
       {"detailed", GRAPH_FLAG, &s.detailed, NULL,
-       "priorities 1000 times finer"},
+       "with --sched: priorities 1000 times finer"},
       {"normalize", GRAPH_FLAG, &s.normalize, NULL,
-       "ranks add up to 1, those of nodes without edges are\ndealt out to all, "
-       "as networkx has it"},
+       "with --sched: ranks add up to 1, as without it"},
       {0}};
   const struct job_program program = {.name = "pagerank",
                                       .usage = USAGE,
@@ -345,10 +387,11 @@ int graph_pagerank(int argc, char **argv) {
                                       .check = check,
                                       .report = report,
                                       .external = external,
+                                      .swept = 1,
                                       .columns = "node,rank",
                                       .write = write_all,
                                       .copies = 2,
-                                      .node_bytes = 2 * sizeof(double),
+                                      .node_bytes = RANKS_ROWS_BYTES,
                                       .end = end};
   return job_main(argc, argv, &program);
 }
