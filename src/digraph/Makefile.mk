@@ -3,8 +3,6 @@
 
 noinst_LTLIBRARIES += libpemsdigraph.la
 libpemsdigraph_la_SOURCES = \
-  src/digraph/boruvka.c \
-  src/digraph/boruvka.h \
   src/digraph/digraph.c \
   src/digraph/digraph.h \
   src/digraph/digraph_arcs.c \
@@ -30,27 +28,12 @@ libpemsdigraph_la_SOURCES = \
   src/digraph/digraph_snap.c \
   src/digraph/digraph_text.c \
   src/digraph/digraph_text.h \
-  src/digraph/forest.c \
-  src/digraph/forest.h \
   src/digraph/generate.c \
   src/digraph/generate.h \
-  src/digraph/generate_road.c \
-  src/digraph/pulled.c \
-  src/digraph/pulled.h \
-  src/digraph/ranks.c \
-  src/digraph/ranks.h \
-  src/digraph/reference.c \
-  src/digraph/reference.h \
-  src/digraph/rows.c \
-  src/digraph/rows.h \
-  src/digraph/search.c \
-  src/digraph/search.h \
-  src/digraph/undirected.c \
-  src/digraph/undirected.h
+  src/digraph/generate_road.c
 libpemsdigraph_la_LIBADD = $(ZLIB_LIBS) $(ZSTD_LIBS) -lm
 
 UNIT_TESTS += \
-  tests/unit/digraph/test_boruvka \
   tests/unit/digraph/test_digraph \
   tests/unit/digraph/test_digraph_arcs \
   tests/unit/digraph/test_digraph_binary \
@@ -62,13 +45,5 @@ UNIT_TESTS += \
   tests/unit/digraph/test_digraph_ldbc \
   tests/unit/digraph/test_digraph_metis \
   tests/unit/digraph/test_digraph_numbers \
-  tests/unit/digraph/test_forest \
-  tests/unit/digraph/test_generate \
-  tests/unit/digraph/test_pulled \
-  tests/unit/digraph/test_pulled \
-  tests/unit/digraph/test_ranks \
-  tests/unit/digraph/test_reference \
-  tests/unit/digraph/test_rows \
-  tests/unit/digraph/test_search \
-  tests/unit/digraph/test_undirected
+  tests/unit/digraph/test_generate
 EXTRA_DIST += src/digraph/README.md

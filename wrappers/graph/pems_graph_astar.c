@@ -16,8 +16,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "digraph/reference.h"
-#include "digraph/search.h"
+#include "digraph/compute/reference.h"
+#include "digraph/compute/search.h"
 #include "wrappers/graph/pems_graph_commands.h"
 #include "wrappers/graph/pems_graph_job.h"
 #include "wrappers/graph/pems_graph_job_search.h"

@@ -45,10 +45,6 @@ _Noreturn void job_differ(const struct job *job, const char *format, ...) {
            job_way(job), pems_sched_threads(job->sched), text);
 }
 
-const char *job_way(const struct job *job) {
-  return job->swept ? "sweeping" : pems_sched_kind(job->sched);
-}
-
 double job_seconds(void) {
   return (double)clock_ns() / 1e9;
 }

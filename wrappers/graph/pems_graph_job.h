@@ -10,8 +10,8 @@
 #include <pems/sched.h>
 #include <pems/sort.h>
 
+#include "digraph/compute/rows.h"
 #include "digraph/digraph.h"
-#include "digraph/rows.h"
 #include "wrappers/graph/pems_graph_options.h"
 #include "wrappers/graph/pems_graph_result.h"
 
@@ -89,7 +89,9 @@ _Noreturn void job_differ(const struct job *job, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
 /* Who computes it: a scheduler's name, or "sweeping". */
-const char *job_way(const struct job *job);
+static inline const char *job_way(const struct job *job) {
+  return job->swept ? "sweeping" : pems_sched_kind(job->sched);
+}
 
 /* The sorter's share of the machine, where others have so much of it. */
 struct pems_sort_options job_sorter(const struct job *job, uint64_t others);

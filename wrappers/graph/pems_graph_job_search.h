@@ -6,7 +6,7 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 
-#include "digraph/search.h"
+#include "digraph/compute/search.h"
 #include "wrappers/graph/pems_graph_job.h"
 
 /* Bytes for each node: a distance, and two bits of sets. */

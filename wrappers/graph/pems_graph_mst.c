@@ -15,9 +15,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "digraph/boruvka.h"
-#include "digraph/forest.h"
-#include "digraph/reference.h"
+#include "digraph/compute/boruvka.h"
+#include "digraph/compute/forest.h"
+#include "digraph/compute/reference.h"
 #include "wrappers/graph/pems_graph_commands.h"
 #include "wrappers/graph/pems_graph_job.h"
 

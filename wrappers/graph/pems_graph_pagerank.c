@@ -3,7 +3,7 @@
      pems-graph pagerank [options] GRAPH | --generate SPEC
 
    Without --sched all threads sweep over the edges until the ranks of
-   digraph/ranks.h, which add up to 1, are known within --error.
+   digraph/compute/ranks.h, which add up to 1, are known within --error.
 
    With --sched, the rank of v is x(v) = 1 - d + d * sum of x(u) / (edges of u)
    over all edges from u to v; d is 0.85. With --normalize ranks are divided by
@@ -36,8 +36,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "digraph/ranks.h"
-#include "digraph/reference.h"
+#include "digraph/compute/ranks.h"
+#include "digraph/compute/reference.h"
 #include "wrappers/graph/pems_graph_commands.h"
 #include "wrappers/graph/pems_graph_job.h"
 

@@ -2,7 +2,7 @@
    does not fit is refused, or sorted, as the budget says. */
 #include "digraph/digraph_arcs.h"
 
-#include "digraph/rows.h"
+#include "digraph/compute/rows.h"
 #include "graph_check.h"
 
 enum { NODES = 5000, ARCS = 700000, MEMORY = 9 << 20 };

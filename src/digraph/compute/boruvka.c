@@ -1,4 +1,4 @@
-#include "digraph/boruvka.h"
+#include "digraph/compute/boruvka.h"
 
 #include <sched.h>
 #include <stdbool.h>

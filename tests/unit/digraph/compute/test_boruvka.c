@@ -1,13 +1,13 @@
 /* Components that merge: every result of an attempt by hand, and whole forests
    by many threads against Kruskal's. */
-#include "digraph/boruvka.h"
+#include "digraph/compute/boruvka.h"
 
 #include <check.h>
 #include <pthread.h>
 #include <stdlib.h>
 
 #include "check_main.h"
-#include "digraph/reference.h"
+#include "digraph/compute/reference.h"
 
 static struct undirected rows;
 static struct boruvka b;

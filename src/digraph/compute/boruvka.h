@@ -12,7 +12,7 @@
 #include <stdatomic.h>
 #include <stdint.h>
 
-#include "digraph/undirected.h"
+#include "digraph/compute/undirected.h"
 
 struct boruvka_node {
   _Atomic uint32_t parent;

@@ -1,6 +1,6 @@
 /* Rows of a graph, in memory and in a file: the same edges in the same order,
    whatever is wanted of them. */
-#include "digraph/rows.h"
+#include "digraph/compute/rows.h"
 
 #include "semi_external.h"
 

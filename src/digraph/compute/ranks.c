@@ -14,13 +14,13 @@
    of y = x / sum are (r - the mean of r) / sum, and the map for y makes sums of
    differences d times as much at most. So the error of y is at most (the sum of
    |r| + |the sum of r|) / (sum * (1 - d)). */
-#include "digraph/ranks.h"
+#include "digraph/compute/ranks.h"
 
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 
-#include "digraph/pulled.h"
+#include "digraph/compute/pulled.h"
 
 enum {
   SCALED = 8, /* sweeps that may be followed by a multiplication */

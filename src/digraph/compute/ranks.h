@@ -5,7 +5,7 @@
 #ifndef PEMS_DIGRAPH_RANKS_H
 #define PEMS_DIGRAPH_RANKS_H
 
-#include "digraph/rows.h"
+#include "digraph/compute/rows.h"
 
 struct ranks_options {
   double damping; /* d */

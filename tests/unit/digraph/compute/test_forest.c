@@ -1,7 +1,7 @@
 /* Minimum spanning forests with edges in a file, beside Kruskal in memory. */
-#include "digraph/forest.h"
+#include "digraph/compute/forest.h"
 
-#include "digraph/reference.h"
+#include "digraph/compute/reference.h"
 #include "semi_external.h"
 
 static struct semi_external x;

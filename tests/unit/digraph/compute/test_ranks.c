@@ -1,9 +1,9 @@
 /* PageRank in memory and with edges in a file, beside power iteration. */
-#include "digraph/ranks.h"
+#include "digraph/compute/ranks.h"
 
 #include <math.h>
 
-#include "digraph/reference.h"
+#include "digraph/compute/reference.h"
 #include "semi_external.h"
 
 static struct semi_external x;

@@ -1,6 +1,6 @@
 /* The sequential algorithms that graph programs are compared with, on graphs
    whose answers are known by hand. */
-#include "digraph/reference.h"
+#include "digraph/compute/reference.h"
 
 #include <check.h>
 #include <math.h>

@@ -6,7 +6,7 @@
 
 #include <pems/sort.h>
 
-#include "digraph/rows.h"
+#include "digraph/compute/rows.h"
 
 /* Is given each edge of the forest, by weight; not 0 ends it. */
 typedef int forest_take(void *arg, const struct digraph_arc *arc);

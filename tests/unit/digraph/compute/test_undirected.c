@@ -1,6 +1,6 @@
 /* Edges seen from both ends, against graphs that have them already, and that do
    not. */
-#include "digraph/undirected.h"
+#include "digraph/compute/undirected.h"
 
 #include <check.h>
 #include <stdlib.h>

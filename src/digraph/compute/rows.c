@@ -1,4 +1,4 @@
-#include "digraph/rows.h"
+#include "digraph/compute/rows.h"
 
 #include <errno.h>
 #include <inttypes.h>

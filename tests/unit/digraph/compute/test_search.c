@@ -1,7 +1,7 @@
 /* Shortest paths with edges in a file, beside Dijkstra in memory. */
-#include "digraph/search.h"
+#include "digraph/compute/search.h"
 
-#include "digraph/reference.h"
+#include "digraph/compute/reference.h"
 #include "semi_external.h"
 
 static struct semi_external x;

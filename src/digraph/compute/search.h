@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "digraph/rows.h"
+#include "digraph/compute/rows.h"
 
 #define SEARCH_FAR UINT64_MAX    /* no path */
 #define SEARCH_NOBODY UINT32_MAX /* no parent */

@@ -1,4 +1,4 @@
-#include "digraph/forest.h"
+#include "digraph/compute/forest.h"
 
 #include <errno.h>
 #include <stddef.h>

@@ -1,6 +1,6 @@
 /* Edges by the node that they lead to: a graph's own rows where it is the same
    both ways, else a copy. */
-#include "digraph/pulled.h"
+#include "digraph/compute/pulled.h"
 
 #include <check.h>
 #include <stdbool.h>

@@ -1,4 +1,4 @@
-#include "digraph/reference.h"
+#include "digraph/compute/reference.h"
 
 #include <errno.h>
 #include <math.h>

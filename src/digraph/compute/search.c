@@ -1,4 +1,4 @@
-#include "digraph/search.h"
+#include "digraph/compute/search.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-#include "digraph/pulled.h"
+#include "digraph/compute/pulled.h"
 
 #include <errno.h>
 #include <stdbool.h>

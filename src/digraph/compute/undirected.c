@@ -1,4 +1,4 @@
-#include "digraph/undirected.h"
+#include "digraph/compute/undirected.h"
 
 #include <errno.h>
 #include <stdbool.h>

@@ -3,7 +3,7 @@
 #ifndef TESTS_UNIT_DIGRAPH_SEMI_EXTERNAL_H
 #define TESTS_UNIT_DIGRAPH_SEMI_EXTERNAL_H
 
-#include "digraph/rows.h"
+#include "digraph/compute/rows.h"
 
 #include "graph_check.h"
 
