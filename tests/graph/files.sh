@@ -101,6 +101,27 @@ try "scaled" pems-graph convert real.mtx real.el --scale 1000
 silent "scaled"
 grep -q '^0.1.125$' real.el || fail "scaled: $(cat real.el)"
 
+# Weights of a file without any, by either form, in all commands.
+for weights in 1:255 255 7:9 9; do
+  try "weights $weights" pems-graph convert there.sg w.csr --seed 4 \
+    --weights $weights
+  try "weights $weights" pems-graph mst there.sg --seed 4 \
+    --weights $weights
+  weight=$(value weight)
+  try "weights $weights" pems-graph mst w.csr
+  [ "$(value weight)" = "$weight" ] || fail "$title: a forest of $weight"
+  try "weights $weights" pems-graph info w.csr
+  says "weights $weights" " weight_most=${weights#*:} "
+done
+# Edges that lead one way only are taken both ways by trees, and that may be said.
+try "a tree" pems-graph mst rmat.csr
+weight=$(value weight)
+for more in '' --semi-external; do
+  try "undirected $more" pems-graph mst --undirected rmat.csr $more
+  [ "$(value weight)" = "$weight" ] || fail "$title: not of $weight"
+done
+refused 2 'pems: a .csr is read as it is: rmat.csr: ' sssp --undirected rmat.csr
+
 # --- compressed files --------------------------------------------------------
 
 # packed COMMAND END: what it has compressed is read as it was; damaged, cut
@@ -155,12 +176,12 @@ refused 2 'pems: option: -o: it needs a value: ' generate road -o
 refused 2 'pems: option: --colour: unknown' info road.csr --colour
 refused 2 'pems: info: a word is missing: give GRAPH' info
 refused 2 'pems: info: x: one word too many: ' info road.csr x
-refused 2 'pems: --weights: 5: ' generate rmat -o x.csr --weights 5
-refused 2 'pems: --weights: 5:4: ' generate rmat -o x.csr --weights 5:4
-refused 2 'pems: --weights: -1:4: ' generate rmat -o x.csr --weights -1:4
-refused 2 'pems: --weights: 1:4294967296: ' \
-  generate rmat -o x.csr --weights 1:4294967296
-refused 2 'pems: --weights: 1:4x: ' generate rmat -o x.csr --weights 1:4x
+for weights in 5:4 -1:4 1:4294967296 1:4x 0 0:0 -5 5000000000 5x x 1: :5 '' '1 :4'; do
+  refused 2 "pems: --weights: $weights: give the least" \
+    generate rmat -o x.csr --weights "$weights"
+done
+refused 2 "pems: --weights: 5:4: give the least" info rmat.csr --weights 5:4
+refused 2 "pems: --weights: 5:4: give the least" sssp rmat.csr --weights 5:4
 refused 2 'pems: --degree: many: ' generate road -o x.csr --degree many
 refused 2 'pems: --quarters: .5: ' generate rmat -o x.csr --quarters .5
 refused 2 'pems: --scale: 0: ' convert road.csr x.csr --scale 0

@@ -201,7 +201,6 @@ refuse "memory" "use pmod" pems-graph sssp --generate road --task-memory 9M --sc
 refuse "disk" "$work/nowhere" pems-graph sssp --generate road --task-memory 9M \
   --disk "$work/nowhere"
 refuse "repeat" "repeat: 0" pems-graph sssp --generate road --repeat 0
-refuse "weights" "weights: 5000000000" pems-graph sssp x --weights 5000000000
 refuse "option" "unknown" pems-graph sssp --generate road --queries 3
 refuse "word" "one word too many" pems-graph sssp x road
 refuse "source" "nodes 0 to" pems-graph sssp --generate uniform:nodes=9 --source 9

@@ -37,23 +37,6 @@ static void must(int code, const struct pems_error *error) {
 
 /* --- options --- */
 
-static void read_range(struct order *j) {
-  unsigned long least, most;
-  char more;
-  if (!j->weights) {
-    return;
-  }
-  if (strchr(j->weights, '-') ||
-      sscanf(j->weights, "%10lu:%10lu%c", &least, &most, &more) != 2 ||
-      least > most || most > UINT32_MAX || most == 0) {
-    msg_fail(MSG_USAGE,
-             "--weights: %s: give the least and the greatest one, as "
-             "1:100, below 2^32",
-             j->weights);
-  }
-  j->range = (struct generate_weights){(uint32_t)least, (uint32_t)most};
-}
-
 static void read_quarters(const struct order *j, struct generate_rmat *o) {
   char more;
   if (j->quarters &&
@@ -64,7 +47,7 @@ static void read_quarters(const struct order *j, struct generate_rmat *o) {
 }
 
 static void read_options(struct order *j) {
-  read_range(j);
+  j->range = graph_option_weights(j->weights);
   j->read.format = graph_option_format("from", j->from);
   j->read.weights = j->range;
   j->read.seed = j->seed;
@@ -233,7 +216,8 @@ int graph_generate(int argc, char **argv) {
       {"factor", GRAPH_COUNT, &j.factor, "N", "of rmat: edges per node; 16"},
       {"quarters", GRAPH_TEXT, &j.quarters, "A,B,C", "of rmat; .57,.19,.19"},
       {"permute", GRAPH_FLAG, &j.permute, NULL, "shuffle rmat's nodes"},
-      {"weights", GRAPH_TEXT, &j.weights, "L:M", "of rmat and uniform; 1:100"},
+      {"weights", GRAPH_TEXT, &j.weights, "L:M|M",
+       "of rmat and uniform; 1:100"},
       {"undirected", GRAPH_FLAG, &j.read.both, NULL,
        "of rmat and uniform: add each edge's reverse"},
       {"memory", GRAPH_SIZE, &j.machine.memory, "SIZE",
@@ -264,7 +248,7 @@ static void read_with(int argc, char **argv, const char *usage, struct order *j,
       {"places", GRAPH_TEXT, &j->read.places, "FILE", "the .co of a .gr"},
       {"scale", GRAPH_TEXT, &j->scale, "X",
        "real weights are multiplied by, then rounded"},
-      {"weights", GRAPH_TEXT, &j->weights, "L:M",
+      {"weights", GRAPH_TEXT, &j->weights, "L:M|M",
        "random ones where a file has none"},
       {"seed", GRAPH_COUNT, &j->seed, "N", "of what is random"},
       {"undirected", GRAPH_FLAG, &j->read.both, NULL,

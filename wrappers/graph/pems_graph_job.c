@@ -18,8 +18,8 @@
 enum { OPTIONS_MOST = 44, REPEAT_MOST = 10000 };
 
 struct options {
-  const char *graph, *from, *places, *generate, *sched, *format;
-  uint64_t weights, task_memory;
+  const char *graph, *from, *places, *generate, *sched, *format, *weights;
+  uint64_t task_memory;
   uint64_t delta, chunk, queues, domains, repeat, seed;
   int undirected, load, measure, rank, external;
 };
@@ -92,10 +92,7 @@ static void check_options(const struct options *o, const struct job *job) {
     job_fail("graph: %s: give GRAPH or --generate SPEC",
              o->graph ? "there are two" : "there is none");
   }
-  if (o->weights > UINT32_MAX) {
-    job_fail("--weights: %" PRIu64 ": give at most %" PRIu32, o->weights,
-             UINT32_MAX);
-  }
+  (void)graph_option_weights(o->weights);
   if (o->repeat < 1 || o->repeat > REPEAT_MOST) {
     job_fail("--repeat: %" PRIu64 ": give 1 to %d", o->repeat, REPEAT_MOST);
   }
@@ -131,8 +128,8 @@ static void read_options(int argc, char **argv, struct options *o,
        "coordinates for a .gr (the .co beside it)"},
       {"undirected", GRAPH_FLAG, &o->undirected, NULL,
        "add the reverse of each edge of a file"},
-      {"weights", GRAPH_COUNT, &o->weights, "N",
-       "random weights, 1 to N, where a file has none (all are 1)"},
+      {"weights", GRAPH_TEXT, &o->weights, "L:M|M",
+       "random weights, L (1) to M, where a file has none\n(all are 1)"},
       {"load", GRAPH_FLAG, &o->load, NULL,
        "read a .csr into memory, do not map it"},
       {"generate", GRAPH_TEXT, &o->generate, "SPEC", JOB_GENERATE_HELP},
@@ -219,8 +216,8 @@ static int read_graph(struct job *job, const struct options *o, int outside,
   const struct digraph_read_options options = {
       .format = graph_option_format("from", o->from),
       .places = o->places,
-      .both = o->undirected,
-      .weights = {o->weights > 0, (uint32_t)o->weights},
+      .both = o->undirected && !job->program->both_ways,
+      .weights = graph_option_weights(o->weights),
       .seed = o->seed,
       .load = o->load,
       .outside = outside,

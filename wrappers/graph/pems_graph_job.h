@@ -25,6 +25,7 @@ struct job_program {
   const struct graph_option *option; /* its own options, or NULL */
   size_t task;                       /* bytes */
   int places;                        /* 1: needs coordinates */
+  int both_ways; /* 1: takes edges both ways, so --undirected adds nothing */
   pems_sched_fn *run;
   pems_sched_ahead_fn *ahead; /* or NULL */
   void *state;                /* the argument of these, and of what follows */

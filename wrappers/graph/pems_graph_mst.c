@@ -198,6 +198,7 @@ int graph_mst(int argc, char **argv) {
   const struct job_program program = {.name = "mst",
                                       .usage = USAGE,
                                       .task = sizeof(struct task),
+                                      .both_ways = 1,
                                       .run = run,
                                       .ahead = ahead,
                                       .state = &s,

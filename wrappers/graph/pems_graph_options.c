@@ -271,6 +271,25 @@ double graph_option_real(const char *name, const char *text) {
   return value;
 }
 
+struct generate_weights graph_option_weights(const char *text) {
+  unsigned long least = 1, most = 0;
+  int one = 0, two = 0; /* characters of either form */
+  if (!text) {
+    return (struct generate_weights){0};
+  }
+  if (sscanf(text, "%10lu%n", &most, &one) != 1 || text[one]) {
+    (void)sscanf(text, "%10lu:%10lu%n", &least, &most, &two);
+  }
+  if (strpbrk(text, "+- ") || text[two ? two : one] || least > most ||
+      most > UINT32_MAX || most == 0) {
+    msg_fail(MSG_USAGE,
+             "--weights: %s: give the least and the greatest one, as 1:100, or "
+             "the greatest alone, as 100, below 2^32",
+             text);
+  }
+  return (struct generate_weights){(uint32_t)least, (uint32_t)most};
+}
+
 _Noreturn void graph_options_fail(const struct pems_error *error) {
   msg_fail(MSG_USAGE, "%s", error->text);
 }

@@ -81,6 +81,10 @@ enum digraph_format graph_option_format(const char *option, const char *name);
 /* A number above 0, or the process ends. */
 double graph_option_real(const char *name, const char *text);
 
+/* --weights, as L:M, from L to M, or N, from 1 to N; all 0 of NULL. What is
+   wrong ends the process. */
+struct generate_weights graph_option_weights(const char *text);
+
 /* Ends the process: status MSG_USAGE, whatever is wrong. */
 _Noreturn void graph_options_fail(const struct pems_error *error);
 
