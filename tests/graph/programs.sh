@@ -48,7 +48,7 @@ done
 for chunk in 1 2 500; do
   right "chunk $chunk" sssp --chunk $chunk --threads 2 --domains 2 \
     --generate uniform:nodes=20000
-  right "chunk $chunk" mst --chunk $chunk --threads 3 \
+  right "chunk $chunk" mst --sched pmod --chunk $chunk --threads 3 \
     --generate uniform:nodes=20000
 done
 right "queues" bfs --sched multiqueue --queues 1 --generate rmat:scale=13
@@ -67,10 +67,11 @@ right "detailed" pagerank --sched pmod --detailed --threads 2 \
 right "finer" pagerank --sched pmod --epsilon 1e-6 --threads 2 \
   --generate rmat:scale=10
 right "coarse" pagerank --sched pmod --epsilon 1e9 --generate rmat:scale=10
-# Without --sched ranks are swept.
+# Without --sched ranks and trees are swept.
 for graph in road:nodes=20000 rmat:scale=12,factor=8,undirected=1 \
   rmat:scale=12,permute=1 uniform:nodes=5000,arcs=3500,seed=4; do
   right "swept, $graph" pagerank --threads 2 --repeat 2 --generate $graph
+  right "swept, $graph" mst --repeat 2 --generate $graph
   right "swept finely, $graph" pagerank --error 1e-10 --threads 3 --generate $graph
   [ "$(value normalized)$(value sum)" = 11 ] || fail "$title: sum $(value sum)"
 done
@@ -198,6 +199,8 @@ refuse "delta" "give 0 to 63" pems-graph sssp --generate road --delta 64
 refuse "delta" "give 0 to 63" pems-graph sssp --generate road --delta 99999999999
 refuse "memory" "are needed" pems-graph sssp --generate road --task-memory 1K
 refuse "memory" "use pmod" pems-graph sssp --generate road --task-memory 9M --sched obim
+refuse "memory" "65536 nodes and 1048576 edges need more than 25M: give that" \
+  pems-graph mst --memory 25M --generate rmat:scale=16
 refuse "disk" "$work/nowhere" pems-graph sssp --generate road --task-memory 9M \
   --disk "$work/nowhere"
 refuse "repeat" "repeat: 0" pems-graph sssp --generate road --repeat 0

@@ -1,16 +1,18 @@
-/* A minimum spanning tree (a forest where the graph is not connected), by
-   Boruvka's algorithm. Edges lead both ways.
+/* A minimum spanning tree (a forest where the graph is not connected). Edges
+   lead both ways.
 
      pems-graph mst [options] GRAPH | --generate SPEC
 
-   A task is a component, at first a node: it merges the component with that at
-   the other end of its lightest edge, and schedules one for the result. Its
-   priority is the number of edges that the component has, so small ones grow
-   first. A lightest edge that leaves a component belongs to a minimum tree that
-   has all edges taken before, whichever it is of several: so the weight is the
-   same in any order, and --verify compares it with Kruskal's. A task whose
-   component was merged by another one meanwhile is useless, and so is one whose
-   neighbour is busy: it is pushed again. */
+   Without --sched by Kruskal's algorithm, wherever the edges are (see
+   digraph/compute/forest.h). With it, by Boruvka's: a task is a component, at
+   first a node: it merges the component with that at the other end of its
+   lightest edge, and schedules one for the result. Its priority is the number
+   of edges that the component has, so small ones grow first. A lightest edge
+   that leaves a component belongs to a minimum tree that has all edges taken
+   before, whichever it is of several: so the weight is the same in any order,
+   and --verify compares it with Kruskal's. A task whose component was merged by
+   another one meanwhile is useless, and so is one whose neighbour is busy: it
+   is pushed again. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -97,9 +99,6 @@ static void prepare(struct job *job, void *state) {
   }
   s->found = job_memory("sums", (uint64_t)pems_sched_threads(job->sched),
                         sizeof(*s->found));
-  if (job->verify && reference_forest(g, &s->right.weight, &s->right.edges)) {
-    job_fail("no memory for --verify: leave it out");
-  }
 }
 
 static void reset(struct job *job, void *state) {
@@ -122,19 +121,30 @@ static void begin(struct job *job, void *state) {
   }
 }
 
-static void check(struct job *job, void *state) {
-  struct mst *const s = state;
-  s->all = (struct found){0};
-  for (int i = 0; i < pems_sched_threads(job->sched); i++) {
-    s->all.weight += s->found[i].weight;
-    s->all.edges += s->found[i].edges;
+static void compare(const struct job *job, struct mst *s) {
+  if (!s->right.edges &&
+      reference_forest(&job->graph, &s->right.weight, &s->right.edges)) {
+    job_fail("no memory for --verify: leave it out");
   }
-  if (job->verify &&
-      (s->all.weight != s->right.weight || s->all.edges != s->right.edges)) {
+  if (s->all.weight != s->right.weight || s->all.edges != s->right.edges) {
     job_differ(job,
                "%" PRIu64 " edges of weight %" PRIu64 ", not %" PRIu64
                " of %" PRIu64,
                s->all.edges, s->all.weight, s->right.edges, s->right.weight);
+  }
+}
+
+static void check(struct job *job, void *state) {
+  struct mst *const s = state;
+  if (!job->swept) {
+    s->all = (struct found){0};
+    for (int i = 0; i < pems_sched_threads(job->sched); i++) {
+      s->all.weight += s->found[i].weight;
+      s->all.edges += s->found[i].edges;
+    }
+  }
+  if (job->verify) {
+    compare(job, s);
   }
   /* One for each node, and one for the result of each merge. */
   job->best += job->graph.nodes + s->all.edges;
@@ -147,14 +157,31 @@ static int keep(void *arg, const struct digraph_arc *arc) {
   return 0;
 }
 
+/* What the sorter is not given; edges in memory are there whatever it gets. */
+static uint64_t memory_of_others(const struct job *job) {
+  const struct digraph *const g = &job->graph;
+  const uint64_t nodes =
+      g->nodes * (sizeof(*g->first) + sizeof(struct digraph_arc)) +
+      forest_memory(g->nodes) + 2 * ROWS_MEMORY;
+  const uint64_t all = nodes + (g->edge ? g->edges * sizeof(*g->edge) : 0);
+  if (g->edge && all >= job->machine.memory) {
+    job_fail("--memory: %" PRIu64 " bytes: %" PRIu64 " nodes and %" PRIu64
+             " edges need more than %" PRIu64 "M: give that, or make a .csr",
+             job->machine.memory, g->nodes, g->edges, all >> 20);
+  }
+  return all;
+}
+
 static void external(struct job *job, void *state) {
   struct mst *const s = state;
   const uint64_t nodes = job->graph.nodes;
   const struct pems_sort_options machine =
-      job_sorter(job, nodes * (sizeof(uint64_t) + sizeof(*s->taken)) +
-                          forest_memory(nodes) + 2 * ROWS_MEMORY);
+      job_sorter(job, memory_of_others(job));
   struct pems_error error;
-  s->taken = job_memory("the forest", nodes, sizeof(*s->taken));
+  if (!s->taken) {
+    s->taken = job_memory("the forest", nodes, sizeof(*s->taken));
+  }
+  s->count = 0;
   if (forest_of_rows(job->rows, &job->graph, &machine, keep, s, &s->all.weight,
                      &s->all.edges, &error)) {
     graph_options_fail(&error);
@@ -208,6 +235,7 @@ int graph_mst(int argc, char **argv) {
                                       .check = check,
                                       .report = report,
                                       .external = external,
+                                      .swept = 1,
                                       .columns = "from,to,weight",
                                       .write = write_all,
                                       .copies = 3,

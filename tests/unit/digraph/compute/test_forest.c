@@ -61,6 +61,57 @@ START_TEST(forests_are_those_of_the_reference) {
 }
 END_TEST
 
+/* The forest of a graph in memory: weights are those of the reference,
+   whichever edges are sorted first. */
+static void check_weights(uint32_t (*weight_of)(uint64_t random), int seed) {
+  enum { N = 500, ARCS = 20000 };
+  static struct digraph_arc arcs[ARCS];
+  const struct pems_sort_options machine = {.memory = 32 << 20, .threads = 1};
+  struct pems_error error;
+  struct digraph g;
+  struct rows *rows;
+  uint64_t right, count, weight, edges;
+  for (uint64_t i = 0; i < ARCS; i++) {
+    const uint64_t r = generate_mix(i * 3 + (uint64_t)seed);
+    arcs[i] = (struct digraph_arc){(uint32_t)(r >> 40) % (N - 1),
+                                   (uint32_t)(r >> 10) % (N - 1),
+                                   weight_of(generate_mix(r))};
+  }
+  ck_assert_int_eq(digraph_from_edges(&g, N, arcs, ARCS, 0, &error), 0);
+  ck_assert_int_eq(rows_open(&rows, &g, NULL, NULL, &error), 0);
+  ck_assert_int_eq(reference_forest(&g, &right, &count), 0);
+  ck_assert_int_eq(
+      forest_of_rows(rows, &g, &machine, NULL, NULL, &weight, &edges, &error),
+      0);
+  ck_assert_uint_eq(weight, right);
+  ck_assert_uint_eq(edges, count);
+  rows_close(rows);
+  digraph_free(&g);
+}
+
+static uint32_t of_all_lengths(uint64_t random) {
+  return (uint32_t)random >> (random >> 32) % 32;
+}
+static uint32_t of_few(uint64_t random) {
+  return UINT32_MAX - random % 3;
+}
+static uint32_t the_same(uint64_t random) {
+  return (uint32_t)(random & 0) + 7;
+}
+static uint32_t of_one_length(uint64_t random) {
+  return 0x80000000 + (uint32_t)random % 1000000000;
+}
+
+START_TEST(weights_of_all_kinds) {
+  for (int seed = 0; seed < 5; seed++) {
+    check_weights(of_all_lengths, seed);
+    check_weights(of_few, seed);
+    check_weights(the_same, seed);
+    check_weights(of_one_length, seed);
+  }
+}
+END_TEST
+
 START_TEST(who_takes_edges_can_end_it) {
   static struct taken t;
   uint64_t weight, edges;
@@ -85,6 +136,7 @@ int main(void) {
   tcase_set_timeout(t, 120);
   tcase_add_checked_fixture(t, set_up, tear_down);
   tcase_add_test(t, forests_are_those_of_the_reference);
+  tcase_add_test(t, weights_of_all_kinds);
   tcase_add_test(t, who_takes_edges_can_end_it);
   tcase_add_test(t, damaged_rows_end_it);
   suite_add_tcase(s, t);
