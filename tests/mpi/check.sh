@@ -58,6 +58,14 @@ alltoall | allgather | bcast | gather | scatter | reduce | reduce_scatter | \
 ahead)
   [ -n "${PEMS_TEST_LONG:-}" ] || cases=4000 # calls
   ;;
+# Elements: more than --pems-sigma below has room for. The ranks take turns for
+# each part of them.
+order)
+  [ -n "${PEMS_TEST_LONG:-}" ] || cases=8000
+  ;;
+intercomm_coll)
+  [ -n "${PEMS_TEST_LONG:-}" ] || cases=20000
+  ;;
 esac
 
 if [ "${name%.*}" = endings ]; then

@@ -1,11 +1,12 @@
 /* Operations that do not commute, on few and on many elements: affine maps
-   modulo a prime, composed in the order of ranks. Every result is exact. */
+   modulo a prime, composed in the order of ranks. Every result is exact.
+   Argument: the most elements, 20000 unless given. */
 #include "test.h"
 
 #include <stdbool.h>
 
 enum { PRIME = 1000003, COUNTS = 7 };
-static const int counts[COUNTS] = {0, 1, 3, 64, 1000, 4097, 20000};
+static int counts[COUNTS] = {0, 1, 3, 64, 1000, 4097, 20000};
 
 /* x -> factor * x + term */
 struct map {
@@ -133,6 +134,9 @@ static void all_calls(int n, bool in_place) {
 
 int main(int argc, char **argv) {
   begin(&argc, &argv);
+  if (argc > 1) {
+    counts[COUNTS - 1] = atoi(argv[1]);
+  }
   MPI_Type_contiguous(2, MPI_UINT64_T, &map_type);
   MPI_Type_commit(&map_type);
   MPI_Op_create(compose_all, 0, &compose_op);

@@ -95,7 +95,7 @@ static void add_modulo(void *in, void *inout, int *n, MPI_Datatype *type) {
 }
 
 static void own_data(void) {
-  enum { N = 50000 };
+  enum { N = 20000 };
   MPI_Op op;
   modulus = 1000;
   table = malloc(modulus * sizeof(*table));
