@@ -129,7 +129,7 @@ cat >tree/configure <<'END'
 #!/bin/sh
 echo "$*" >arguments
 echo >config.status
-printf 'all install check check-clang check-mpich:\n' >Makefile
+printf 'all install list-tests check check-clang check-mpich:\n' >Makefile
 END
 cat >tree/tests/bench/demo.sh <<'END'
 #!/bin/sh
