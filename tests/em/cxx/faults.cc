@@ -330,7 +330,7 @@ void full_stream() {
 void full() {
   with_room(1 << 20, full_vector);
   with_room(1 << 20, full_deque);
-  with_room(1 << 20, full_map);
+  with_room(512 << 10, full_map); // twice its memory
   with_room(4096, no_room_is_needed);
   with_room(4 << 20, full_pqueue);
   with_room(1 << 20, full_sorter);
