@@ -36,11 +36,13 @@ resumes() {
     fault "it does not go on as it was: $*"
 }
 
-# each_resumes REFERENCE FOLDER: the job, from each checkpoint there, in other ways;
-# $number counts them on.
+# each_resumes REFERENCE FOLDER [EVERY]: the job, from each checkpoint there, or the
+# first of EVERY, in other ways; $number counts them on.
 each_resumes() {
+  nth=0
   for checkpoint in "$2"/checkpoint-*; do
-    number=$((number + 1))
+    number=$((number + 1)) nth=$((nth + 1))
+    [ $((nth % ${3:-1})) -eq $((1 % ${3:-1})) ] || continue
     # shellcheck disable=SC2046 # these are words
     resumes "$1" --restart="$checkpoint" $(other $number)
   done

@@ -20,7 +20,7 @@ compile() {
 }
 
 # has KIND: the program objects_KIND, from each of its supersteps; from one of
-# the first with checkpoints again, and from those.
+# the first with checkpoints again, and from those, or every third of them.
 has() {
   compile "$1"
   begin "$1: without checkpoints"
@@ -48,11 +48,14 @@ has() {
   begin "$1: again, from checkpoints of a job that was restarted"
   resumes "$work/reference" --restart="$shelf/checkpoint-000002" \
     --pems-checkpoint="$work/second,every=1,keep=99" --pems-procs=2
-  each_resumes "$work/reference" "$work/second"
+  each_resumes "$work/reference" "$work/second" $every
   expect_clean
   end
 }
 
+# Of the checkpoints of a job that was restarted.
+every=3
+[ -z "${PEMS_TEST_LONG:-}" ] || every=1
 OBJECTS_DIR=$work # of files
 export OBJECTS_DIR
 for kind in comms groups types ops infos errhandlers attributes windows files \
