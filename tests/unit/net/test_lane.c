@@ -10,7 +10,7 @@
 #include <stdint.h>
 #include <string.h>
 
-enum { ROOM = 1024, MOST = 400, MESSAGES = 40000 };
+enum { ROOM = 1024, MOST = 400, MESSAGES = 200000 };
 
 static alignas(LANE_LINE) char memory[ROOM + LANE_AROUND];
 static struct lane_out out;
