@@ -9,6 +9,8 @@ libpemscore_la_SOURCES += \
   src/mpi_below/keeper.h \
   src/mpi_below/launcher.c \
   src/mpi_below/launcher.h \
+  src/mpi_below/launcher_variables.c \
+  src/mpi_below/launcher_variables.h \
   src/mpi_below/libraries.c \
   src/mpi_below/libraries.h \
   src/mpi_below/link.c \
@@ -48,6 +50,7 @@ UNIT_TESTS += \
   tests/unit/mpi_below/test_hooks \
   tests/unit/mpi_below/test_keeper \
   tests/unit/mpi_below/test_launcher \
+  tests/unit/mpi_below/test_launcher_variables \
   tests/unit/mpi_below/test_libraries \
   tests/unit/mpi_below/test_mark \
   tests/unit/mpi_below/test_session \

@@ -59,20 +59,25 @@ char *flavour_of_pemsrun(void) {
   return other;
 }
 
-/* What each command tells its processes: of two variables for their number and
-   their rank. */
+/* What each command tells its processes: their number and their rank, and, in
+   one of two variables, where it is to be found. A rank tells its children the
+   numbers only. */
 static const struct command {
-  const char *name, *size, *rank;
+  const char *name, *size, *rank, *place[2];
 } commands[] = {
-    {"Open MPI's mpirun", "OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_RANK"},
-    {"MPICH's mpiexec (Hydra)", "PMI_SIZE", "PMI_RANK"},
+    {"Open MPI's mpirun",
+     "OMPI_COMM_WORLD_SIZE",
+     "OMPI_COMM_WORLD_RANK",
+     {"PMIX_SERVER_URI2", "PMIX_SERVER_URI3"}},
+    {"MPICH's mpiexec (Hydra)", "PMI_SIZE", "PMI_RANK", {"PMI_FD", "PMI_PORT"}},
 };
 
 bool flavour_foreign_starter(struct flavour_starter *s) {
   for (size_t i = 0; i < sizeof(commands) / sizeof(*commands); i++) {
     const struct command *const c = &commands[i];
     const char *const size = getenv(c->size), *const rank = getenv(c->rank);
-    if (size && atoi(size) > 1) {
+    if (size && atoi(size) > 1 &&
+        (getenv(c->place[0]) || getenv(c->place[1]))) {
       *s = (struct flavour_starter){
           .name = c->name, .rank = rank ? atoi(rank) : 0, .variable = c->size};
       return true;

@@ -1,6 +1,7 @@
 /* Hydra: mpiexec of MPICH, Intel MPI and MVAPICH. */
 #include "config.h"
 #include "mpi_below/launcher.h"
+#include "mpi_below/launcher_variables.h"
 
 #include <mpi.h>
 #include <stdlib.h>
@@ -92,6 +93,21 @@ const struct launcher launcher = {
     .options = options,
 };
 
+const struct launcher_variable launcher_variables[] = {
+    {"MPI_LOCALRANKID", LAUNCHER_LOCAL_RANK},
+    {"MPI_LOCALNRANKS", LAUNCHER_LOCAL_SIZE},
+    {"PMI_RANK", LAUNCHER_RANK},
+    {"PMI_SIZE", LAUNCHER_SIZE},
+    {NULL, LAUNCHER_NUMBERS},
+};
+
+/* A rank that Hydra has not started tells its children numbers, but no way to
+   Hydra. */
+static bool is_child_of_rank(void) {
+  return getenv(launcher_variables[0].name) && !getenv("PMI_FD") &&
+         !getenv("PMI_PORT");
+}
+
 static int number_in(const char *variable, int otherwise) {
   const char *const text = getenv(variable);
   return text ? atoi(text) : otherwise;
@@ -101,7 +117,7 @@ static int number_in(const char *variable, int otherwise) {
    speaks PMIx, only the rank is known: there are so many processes at least.
    Open MPI's mpirun is none for this MPI. */
 bool launcher_process(struct launcher_process *p) {
-  const bool pmi = getenv("PMI_RANK"),
+  const bool pmi = getenv("PMI_RANK") && !is_child_of_rank(),
              port = getenv("PMI_PORT") && getenv("PMI_ID"),
              pmix = getenv("PMIX_RANK") && !getenv("OMPI_COMM_WORLD_SIZE");
   const int rank = pmi    ? number_in("PMI_RANK", 0)

@@ -1,11 +1,26 @@
 /* PRRTE, which starts Open MPI 5's processes: its variables. */
 #define _GNU_SOURCE
 #include "mpi_below/launcher.h"
+#include "mpi_below/launcher_variables.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #define FOLDER "PRTE_MCA_prte_tmpdir_base"
+
+const struct launcher_variable launcher_variables[] = {
+    {"OMPI_COMM_WORLD_RANK", LAUNCHER_RANK},
+    {"OMPI_COMM_WORLD_SIZE", LAUNCHER_SIZE},
+    {"OMPI_COMM_WORLD_LOCAL_RANK", LAUNCHER_LOCAL_RANK},
+    {"OMPI_COMM_WORLD_LOCAL_SIZE", LAUNCHER_LOCAL_SIZE},
+    {"OMPI_COMM_WORLD_NODE_RANK", LAUNCHER_LOCAL_RANK},
+    {"OMPI_UNIVERSE_SIZE", LAUNCHER_UNIVERSE},
+    {"OMPI_WORLD_SIZE", LAUNCHER_SIZE},
+    {"OMPI_WORLD_LOCAL_SIZE", LAUNCHER_LOCAL_SIZE},
+    {"OMPI_MCA_num_procs", LAUNCHER_SIZE},
+    {"PMIX_RANK", LAUNCHER_RANK},
+    {NULL, LAUNCHER_NUMBERS},
+};
 
 static int number_in(const char *variable, int otherwise) {
   const char *const text = getenv(variable);
@@ -29,8 +44,8 @@ static const char *own_session(void) {
 bool launcher_process(struct launcher_process *p) {
   const bool started = getenv("PMIX_NAMESPACE");
   *p = (struct launcher_process){
-      .rank = number_in("OMPI_COMM_WORLD_RANK", started ? -1 : 0),
-      .size = number_in("OMPI_COMM_WORLD_SIZE", 1),
+      .rank = started ? number_in("OMPI_COMM_WORLD_RANK", -1) : 0,
+      .size = started ? number_in("OMPI_COMM_WORLD_SIZE", 1) : 1,
       .session = own_session(),
   };
   return started;

@@ -88,6 +88,20 @@ static void spawn_again(int me, int n) {
   }
 }
 
+#ifdef OPEN_MPI
+#define OWN_RANK "OMPI_COMM_WORLD_RANK"
+#define OWN_SIZE "OMPI_COMM_WORLD_SIZE"
+#else
+#define OWN_RANK "PMI_RANK"
+#define OWN_SIZE "PMI_SIZE"
+#endif
+
+/* The launcher's variables tell its number in its own world. */
+static bool is_told(int me, int n) {
+  const char *const its = getenv(OWN_RANK), *const all = getenv(OWN_SIZE);
+  return its && all && atoi(its) == me && atoi(all) == n;
+}
+
 static int child(int argc, char **argv, MPI_Comm parent) {
   char name[MPI_MAX_OBJECT_NAME], dir[1000] = "";
   int me, n, length;
@@ -96,6 +110,9 @@ static int child(int argc, char **argv, MPI_Comm parent) {
   MPI_Comm_rank(MPI_COMM_WORLD, &me);
   MPI_Comm_size(MPI_COMM_WORLD, &n);
   tell_arguments(argc, argv, me, n);
+  if (!is_told(me, n)) {
+    printf("child %d: " OWN_RANK " is %s\n", me, getenv(OWN_RANK));
+  }
   MPI_Comm_get_name(MPI_COMM_WORLD, name, &length);
   if (strcmp(what, "where") == 0 && getcwd(dir, sizeof(dir))) {
     printf("child %d: in %s: %s\n", me, name, basename(dir));

@@ -52,6 +52,16 @@ while read -r line; do
 done <wanted
 [ "$(wc -l <out)" -eq $((3 * $(wc -l <wanted))) ] || fail "basic: $(cat out)"
 
+# What a launcher tells a process, it would tell each rank.
+cat >variables.py <<'P'
+import os
+print("rank", os.environ.get("OMPI_COMM_WORLD_RANK") or os.environ["PMI_RANK"])
+P
+run 3 --pems-procs=2 "$python" variables.py || fail "variables: $(head -n 5 err)"
+for rank in 0 1 2; do
+  expect variables 1 "rank $rank"
+done
+
 # As scripts begin, with an option.
 { echo "#!$real -O"; cat basic.py; } >script.py
 echo 'print("option", sys.flags.optimize)' >>script.py

@@ -4,6 +4,7 @@
 #include "base/need.h"
 #include "mpi/comm/comm_make.h"
 #include "mpi/comm/group_message.h"
+#include "mpi/object/environment.h"
 #include "mpi/p2p/p2p.h"
 #include "os/native.h"
 
@@ -30,6 +31,14 @@ void spawn_child_tell(const struct spawn_child *c, const struct group *parents,
 static void hear(const struct group_message *m, void *bytes, size_t n) {
   p2p_receive_bytes(m->comm, m->channel, bytes, n, m->peer, m->tag,
                     m->function);
+}
+
+static void take_environment(struct vp *vp, const struct spawn_child *c) {
+  native_free(vp->envp);
+  vp->envp = environment_of(c->first, c->n, vp->rank - c->first);
+  if (!vp->envp) {
+    need_fail("environment");
+  }
 }
 
 static void enter_world(const struct spawn_child *c) {
@@ -77,6 +86,7 @@ void spawn_child_hear(struct vp *vp) {
              text, strerror(errno));
   }
   take_arguments(vp, c.argc, text + strlen(text) + 1);
+  take_environment(vp, &c);
   enter_world(&c);
   meet_parents(&c, parents);
   native_free(text);

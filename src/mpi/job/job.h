@@ -19,6 +19,7 @@ struct job_setup {
   struct machine machine;
   struct disks *disks;
   struct image_file *program;
+  bool counted;               /* the number of ranks was given */
   bool fixed;                 /* addresses are the same each time: restart.h */
   struct identity identity;   /* of what runs, for a report */
   int place_rank, place_size; /* among processes that share its cores */

@@ -30,7 +30,8 @@ static bool same_everywhere(uint64_t x) {
 
 int job_deal_check_same(struct job_setup *job) {
   const char *name = NULL;
-  if (!job->options.v) {
+  job->counted = job->options.v;
+  if (!job->counted) {
     job->options.v = net_size();
   }
   if (!same_everywhere(job->options.v)) {

@@ -17,8 +17,11 @@
 #include "context/residency/residency.h"
 #include "disk/choice.h"
 #include "interpose/dlfcn.h"
+#include "mpi/object/environment.h"
+#include "mpi_below/launcher.h"
 #include "mpi_below/link.h"
 #include "mpi_below/real.h"
+#include "os/native.h"
 #include "vp/vp.h"
 
 int job_load_open(struct job_setup *job) {
@@ -36,12 +39,12 @@ static size_t count(char *const *words) {
   return n;
 }
 
-static char **copy_words(char *const *words, const char *what) {
+static char **copy_words(char *const *words) {
   const size_t n = count(words);
-  char **copy = need_zalloc(n + 1, sizeof(*copy), what);
+  char **copy = need_zalloc(n + 1, sizeof(*copy), "arguments");
   for (size_t i = 0; i < n; i++) {
     const size_t size = strlen(words[i]) + 1;
-    copy[i] = memcpy(need_alloc(size, what), words[i], size);
+    copy[i] = memcpy(need_alloc(size, "arguments"), words[i], size);
   }
   return copy;
 }
@@ -65,10 +68,12 @@ static char **keep(struct context *c, char *const *words) {
 
 /* Arguments and environment become part of the context. */
 static int keep_words(struct vp *vp, char **argv, struct pems_error *error) {
+  char **const words = vp->envp;
   context_acquire(vp->context);
   vp->argv = keep(vp->context, argv);
-  vp->envp = keep(vp->context, environ);
+  vp->envp = keep(vp->context, words);
   context_release(vp->context);
+  native_free(words);
   return vp->argv && vp->envp
              ? 0
              : failure(error, ENOMEM,
@@ -89,8 +94,8 @@ static int begin_opening(const struct job_setup *job, struct vp *vp,
                      job->fixed ? (void *)place : NULL, room);
 }
 
-static int load_one(struct job_setup *job, struct vp *vp, int argc, char **argv,
-                    char **envp) {
+static int load_one(struct job_setup *job, struct vp *vp, int argc,
+                    char **argv) {
   struct image image;
   char dir[PATH_MAX];
   choice_first_dir(job->options.disk, dir, sizeof(dir));
@@ -103,8 +108,14 @@ static int load_one(struct job_setup *job, struct vp *vp, int argc, char **argv,
   }
   vp->context = context_get(vp->index);
   vp->argc = argc;
-  vp->argv = copy_words(argv, "arguments");
-  vp->envp = envp;
+  vp->argv = copy_words(argv);
+  /* A dormant one gets another, in its world. */
+  vp->envp = environment_of(0, vps.plan.v, vp->dormant ? 0 : vp->rank);
+  if (!vp->envp) {
+    return failure(&job->error, ENOMEM,
+                   "out of memory: environment of rank %d: free memory",
+                   vp->rank);
+  }
   int bad = context_adopt(vp->context, &image, vp->rank, &job->error);
   bad = bad || !job->fixed ? bad : keep_words(vp, argv, &job->error);
   if (bad) {
@@ -117,9 +128,9 @@ static int load_one(struct job_setup *job, struct vp *vp, int argc, char **argv,
 }
 
 int job_load_all(struct job_setup *job, int argc, char **argv) {
+  struct launcher_process process;
   vps.item = need_zalloc(vps.n, sizeof(*vps.item), "virtual processors");
-  /* libc frees the array that it has now when MPI adds to it. */
-  char **const envp = copy_words(environ, "environment");
+  environment_start(job->counted && !launcher_process(&process));
   int code = job->fixed ? image_places_begin(job->program, CONTEXTS_PLACE,
                                              vps.plan.v, &job->error)
                         : 0;
@@ -128,7 +139,7 @@ int job_load_all(struct job_setup *job, int argc, char **argv) {
     vp->index = i;
     vp->rank = vp_rank(i);
     vp->dormant = i >= vps.n - vps.dormant;
-    code = load_one(job, vp, argc, argv, envp);
+    code = load_one(job, vp, argc, argv);
   }
   image_places_end();
   return code;

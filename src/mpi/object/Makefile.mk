@@ -19,6 +19,8 @@ libpemscore_la_SOURCES += \
   src/mpi/object/derivations.h \
   src/mpi/object/envelope.c \
   src/mpi/object/envelope.h \
+  src/mpi/object/environment.c \
+  src/mpi/object/environment.h \
   src/mpi/object/errhandler.c \
   src/mpi/object/errhandler.h \
   src/mpi/object/group.c \

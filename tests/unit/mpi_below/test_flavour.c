@@ -37,6 +37,8 @@ static void forget(void) {
   unsetenv("OMPI_COMM_WORLD_RANK");
   unsetenv("PMI_SIZE");
   unsetenv("PMI_RANK");
+  unsetenv("PMI_FD");
+  unsetenv("PMIX_SERVER_URI2");
 }
 
 START_TEST(starters_are_known_by_their_variables) {
@@ -47,12 +49,16 @@ START_TEST(starters_are_known_by_their_variables) {
   ck_assert(!flavour_foreign_starter(&s));
   setenv("PMI_SIZE", "4", 1);
   setenv("PMI_RANK", "3", 1);
+  ck_assert(!flavour_foreign_starter(&s)); /* a rank's child */
+  setenv("PMI_FD", "6", 1);
   ck_assert(flavour_foreign_starter(&s));
   ck_assert_int_eq(s.rank, 3);
   ck_assert_str_eq(s.variable, "PMI_SIZE");
   ck_assert_ptr_nonnull(strstr(s.name, "MPICH"));
   forget();
   setenv("OMPI_COMM_WORLD_SIZE", "2", 1);
+  ck_assert(!flavour_foreign_starter(&s));
+  setenv("PMIX_SERVER_URI2", "1.0;tcp4://127.0.0.1:1", 1);
   ck_assert(flavour_foreign_starter(&s));
   ck_assert_ptr_nonnull(strstr(s.name, "Open MPI"));
   ck_assert_int_eq(s.rank, 0);
