@@ -123,6 +123,7 @@ MPI_TESTS = \
   tests/mpi/probe.c \
   tests/mpi/launcher_variables.c \
   tests/mpi/process.c \
+  tests/mpi/record_locks.c \
   tests/mpi/process_cxx.cpp \
   tests/mpi/progress.c \
   tests/mpi/random.c \

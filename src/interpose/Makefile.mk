@@ -28,6 +28,8 @@ libpems_la_SOURCES += \
   src/interpose/open.c \
   src/interpose/real.c \
   src/interpose/real.h \
+  src/interpose/record_lock.c \
+  src/interpose/record_lock.h \
   src/interpose/sigaction.c \
   src/interpose/stdio.c \
   src/interpose/stdio.h \

@@ -9,6 +9,7 @@
 #include "interpose/itimer.h"
 #include "interpose/keys.h"
 #include "interpose/locale.h"
+#include "interpose/record_lock.h"
 #include "interpose/stdio.h"
 #include "interpose/unwind.h"
 #include "vp/vp.h"
@@ -23,6 +24,7 @@ static const char *in_the_way(const struct vp *vp) {
                         "could not be made again"
          : vp->context && vp->context->oversize.n
              ? "memory that does not fit in its context"
+         : record_locks_held(vp) ? "record locks of files"
          : vp->attached          ? "System V's shared memory"
          : unwind_has_tables(vp) ? "machine code that its program has made"
                                  : NULL;

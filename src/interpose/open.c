@@ -1,14 +1,17 @@
-/* open, dup and their kin, interposed: the files that programs of jobs with
-   checkpoints open get numbers of their own (descriptor.h), and their sockets
-   are known. Shared memory of the MPI is noted, to be removed. */
+/* open, dup, close and their kin, interposed: the files that programs of jobs
+   with checkpoints open get numbers of their own (descriptor.h), and their
+   sockets are known. Record locks are the rank's (record_lock.h). Shared memory
+   of the MPI is noted, to be removed. */
 #define _GNU_SOURCE
 #include "interpose/descriptor.h"
 #include "interpose/malloc.h"
 #include "interpose/real.h"
+#include "interpose/record_lock.h"
 
 #include "base/self.h"
 #include "mpi_below/keeper.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <stdarg.h>
@@ -18,6 +21,7 @@
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #define EXPORT __attribute__((visibility("default")))
 #define CALLER __builtin_return_address(0)
@@ -174,11 +178,76 @@ static int control(__typeof__(fcntl) *real, int fd, int command, long argument,
 EXPORT int fcntl(int fd, int command, ...) {
   INTERPOSE_REAL(fcntl)
   TAKE_ARGUMENT(argument)
+  if (record_lock_is(fd, command)) {
+    return record_lock_control(fd, command, (struct flock *)argument);
+  }
   return control(real, fd, command, argument, CALLER);
 }
 
 EXPORT int fcntl64(int fd, int command, ...) {
   INTERPOSE_REAL(fcntl64)
   TAKE_ARGUMENT(argument)
+  if (record_lock_is(fd, command)) {
+    return record_lock_control(fd, command, (struct flock *)argument);
+  }
   return control(real, fd, command, argument, CALLER);
+}
+
+/* Who has the lock itself is told that there is none, as F_GETLK does. */
+static int lock_part(int fd, int command, off_t n) {
+  struct flock l = {.l_type = command == F_ULOCK  ? F_UNLCK
+                              : command == F_TEST ? F_RDLCK
+                                                  : F_WRLCK,
+                    .l_whence = SEEK_CUR,
+                    .l_len = n};
+  if (command == F_LOCK) {
+    return record_lock_control(fd, F_SETLKW, &l);
+  }
+  if (command == F_TLOCK || command == F_ULOCK) {
+    return record_lock_control(fd, F_SETLK, &l);
+  }
+  if (command != F_TEST) {
+    errno = EINVAL;
+    return -1;
+  }
+  const int code = record_lock_control(fd, F_GETLK, &l);
+  if (code == 0 && l.l_type != F_UNLCK) {
+    errno = EACCES;
+    return -1;
+  }
+  return code;
+}
+
+EXPORT int lockf(int fd, int command, off_t n) {
+  INTERPOSE_REAL(lockf)
+  return record_lock_is(fd, F_SETLK) ? lock_part(fd, command, n)
+                                     : real(fd, command, n);
+}
+
+EXPORT int lockf64(int fd, int command, off64_t n) {
+  INTERPOSE_REAL(lockf64)
+  return record_lock_is(fd, F_SETLK) ? lock_part(fd, command, n)
+                                     : real(fd, command, n);
+}
+
+/* --- closing --- */
+
+EXPORT int close(int fd) {
+  INTERPOSE_REAL(close)
+  record_lock_close(fd);
+  return real(fd);
+}
+
+EXPORT int dup2(int from, int to) {
+  INTERPOSE_REAL(dup2)
+  if (from != to) {
+    record_lock_close(to);
+  }
+  return real(from, to);
+}
+
+EXPORT int dup3(int from, int to, int flags) {
+  INTERPOSE_REAL(dup3)
+  record_lock_close(to);
+  return real(from, to, flags);
 }

@@ -8,6 +8,7 @@
 #include "interpose/descriptor.h"
 #include "interpose/malloc.h"
 #include "interpose/real.h"
+#include "interpose/record_lock.h"
 #include "os/lock.h"
 #include "os/native.h"
 #include "vp/vp.h"
@@ -173,6 +174,7 @@ EXPORT FILE *fdopen(int fd, const char *mode) {
 /* The C library adds it to its list again. */
 static FILE *reopen_by(reopen_fn *real, const char *path, const char *mode,
                        FILE *f) {
+  record_lock_close(f->_fileno);
   if (!forget(f)) {
     return real(path, mode, f);
   }
@@ -194,6 +196,7 @@ EXPORT FILE *freopen64(const char *path, const char *mode, FILE *f) {
 
 static int close_stream(FILE *f) {
   INTERPOSE_REAL(_IO_fclose)
+  record_lock_close(f->_fileno);
   (void)forget(f);
   return real(f);
 }

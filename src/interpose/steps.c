@@ -7,6 +7,7 @@
 #include "interpose/handler.h"
 #include "interpose/itimer.h"
 #include "interpose/keys.h"
+#include "interpose/record_lock.h"
 #include "interpose/stdio.h"
 #include "interpose/unwind.h"
 
@@ -20,6 +21,7 @@ static void end(struct vp *vp) {
   itimers_end();
   handlers_end(vp);
   stdio_end(vp);
+  record_locks_end(vp);
   descriptors_end(vp);
   file_mappings_end(vp);
   unwind_end(vp);

@@ -17,6 +17,8 @@ libpemsbase_la_SOURCES += \
   src/os/holes.h \
   src/os/lock.c \
   src/os/lock.h \
+  src/os/lock_holder.c \
+  src/os/lock_holder.h \
   src/os/lock_rank.h \
   src/os/memory_file.c \
   src/os/memory_file.h \
@@ -51,6 +53,7 @@ UNIT_TESTS += \
   tests/unit/os/test_futex \
   tests/unit/os/test_guided \
   tests/unit/os/test_holes \
+  tests/unit/os/test_lock_holder \
   tests/unit/os/test_lock \
   tests/unit/os/test_memory_file \
   tests/unit/os/test_native \

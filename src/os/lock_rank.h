@@ -22,6 +22,7 @@
   X(CONTEXT_HEAP)                                                              \
   X(CONTEXT_GRANT)                                                             \
   X(SPACE)                                                                     \
+  X(RECORD_LOCKS)                                                              \
   X(RUN_QUEUE)                                                                 \
   X(DEADLOCK)                                                                  \
   X(STANDSTILL)                                                                \

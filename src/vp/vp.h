@@ -23,6 +23,7 @@ struct handlers;
 struct helpers;
 struct patients;
 struct rank;
+struct record_locks;
 struct run_queue_waiter;
 struct self;
 struct stdio_streams;
@@ -95,6 +96,7 @@ struct vp {
   long attached; /* segments of System V's shared memory */
   atomic_int files; /* descriptors that it may have: interpose/descriptor.h */
   struct file_mapping *file_mappings; /* or NULL: interpose/file_mapping.h */
+  struct record_locks *record_locks;  /* or NULL: interpose/record_lock.h */
   struct stdio_streams *streams; /* open ones, or NULL: interpose/stdio.h */
   struct unwind_table *_Atomic tables; /* interpose/unwind.h */
   uint64_t superstep; /* calls at which a checkpoint could be taken, so far */

@@ -62,6 +62,25 @@ for rank in 0 1 2; do
   expect variables 1 "rank $rank"
 done
 
+# SQLite lives by record locks.
+cat >rows.py <<'P'
+import sqlite3
+d = sqlite3.connect("rows.db", timeout=100)
+for i in range(8):
+    with d:
+        d.execute("create table if not exists t(i)")
+        d.execute("insert into t values(?)", (i,))
+d.close()
+P
+if "$python" -c 'import sqlite3' 2>/dev/null; then
+  run 4 --pems-procs=2 --pems-k=2 "$python" rows.py || fail "rows: $(head -n 5 err)"
+  rows=$("$python" -c 'import sqlite3
+d = sqlite3.connect("rows.db")
+print(*[d.execute(q).fetchone()[0] for q in
+        ("select count(*) from t", "pragma integrity_check")])')
+  [ "$rows" = "32 ok" ] || fail "rows: $rows"
+fi
+
 # As scripts begin, with an option.
 { echo "#!$real -O"; cat basic.py; } >script.py
 echo 'print("option", sys.flags.optimize)' >>script.py

@@ -15,12 +15,13 @@
 #include "interpose/itimer.h"
 #include "interpose/keys.h"
 #include "interpose/locale.h"
+#include "interpose/record_lock.h"
 #include "interpose/stdio.h"
 #include "interpose/unwind.h"
 #include "vp/vp.h"
 
 static char calls[32], fails;
-static bool has_keys, has_timers, has_tables;
+static bool has_keys, has_timers, has_tables, has_locks;
 static int files, descriptors, streams, libraries;
 static struct pems_error error;
 
@@ -51,6 +52,10 @@ int itimers_load(struct checkpoint_in *in, struct pems_error *e) {
 }
 bool itimers_has_others(void) {
   return has_timers;
+}
+bool record_locks_held(const struct vp *vp) {
+  (void)vp;
+  return has_locks;
 }
 bool unwind_has_tables(const struct vp *vp) {
   (void)vp;
@@ -171,6 +176,8 @@ START_TEST(what_is_in_the_way_is_named) {
   is_in_the_way(&vp, "a file is mapped");
   has_tables = true;
   is_in_the_way(&vp, "machine code");
+  has_locks = true;
+  is_in_the_way(&vp, "record locks");
   vp.mapped = 1;
   is_in_the_way(&vp, "shared mappings");
   has_timers = true;

@@ -2,6 +2,7 @@
    killed. */
 #include "interpose/descriptor.h"
 #include "interpose/malloc.h"
+#include "interpose/record_lock.h"
 #include "mpi_below/keeper.h"
 
 #include <fcntl.h>
@@ -33,6 +34,19 @@ bool malloc_is_program(const void *caller) {
 /* interpose/descriptor.c's. */
 int descriptor_take(int fd) {
   return fd;
+}
+
+/* interpose/record_lock.c's. */
+void record_lock_close(int fd) {
+  (void)fd;
+}
+bool record_lock_is(int fd, int command) {
+  (void)fd, (void)command;
+  return false;
+}
+int record_lock_control(int fd, int command, struct flock *l) {
+  (void)fd, (void)command, (void)l;
+  return 0;
 }
 
 START_TEST(shared_memory_is_noted_before_it_is_made) {
