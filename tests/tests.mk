@@ -121,6 +121,7 @@ MPI_TESTS = \
   tests/mpi/ports.c \
   tests/mpi/prebuilt.sh \
   tests/mpi/probe.c \
+  tests/mpi/cputime.c \
   tests/mpi/launcher_variables.c \
   tests/mpi/process.c \
   tests/mpi/record_locks.c \

@@ -1,6 +1,7 @@
 libpems_la_SOURCES += \
   src/interpose/crash.c \
   src/interpose/crash.h \
+  src/interpose/cputime.c \
   src/interpose/descriptor.c \
   src/interpose/descriptor.h \
   src/interpose/discard.c \

@@ -2,6 +2,7 @@
 #include "vp/helpers.h"
 
 #include "context/context.h"
+#include "os/clock.h"
 #include "os/lock.h"
 #include "os/native.h"
 #include "os/thread.h"
@@ -15,7 +16,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
+#include <sys/time.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -30,6 +33,7 @@ struct helpers {
   struct helper *thread; /* all of the VP's, its main thread first */
   int n, room;
   int starting; /* that have not begun yet */
+  struct helpers_time ended;
   pid_t waiting;
   atomic_int telling; /* threads of the program that wait for the lock or have
                          it: they may be shown asleep, and go on at once */
@@ -140,6 +144,11 @@ static int note_shared(struct dl_phdr_info *info, size_t size, void *arg) {
   return 0;
 }
 
+static uint64_t ns_of(const struct timeval *t) {
+  enum { MICRO = 1000000, NANO_EACH = 1000 };
+  return ((uint64_t)t->tv_sec * MICRO + (uint64_t)t->tv_usec) * NANO_EACH;
+}
+
 /* The end of a thread is the last destructor of thread-specific data: those of
    the program still run its code. */
 static pthread_key_t end_key;
@@ -152,7 +161,11 @@ static void on_end(void *arg) {
     return;
   }
   const pid_t me = gettid();
+  struct rusage used;
+  (void)getrusage(RUSAGE_THREAD, &used);
   tell_begins(h);
+  h->ended.user += ns_of(&used.ru_utime);
+  h->ended.system += ns_of(&used.ru_stime);
   for (int i = 0; i < h->n; i++) {
     if (h->thread[i].id == me) {
       h->thread[i].ending = true;
@@ -296,4 +309,48 @@ bool helpers_settle(struct vp *vp) {
     nanosleep(&pause, NULL);
   }
   return asleep;
+}
+
+/* --- processor time --- */
+
+/* The kernel's name for the clock of a thread of this process. */
+static clockid_t clock_of(pid_t thread) {
+  enum { PER_THREAD = 6 };
+  return (clockid_t)(~(unsigned)thread << 3 | PER_THREAD);
+}
+
+/* Fields of /proc/ID/stat; the name, the second, may have blanks. */
+static uint64_t system_ns(pid_t thread) {
+  enum { NANO = 1000000000 };
+  char text[512];
+  unsigned long ticks = 0;
+  const char *const after = thread_tells(thread, "stat", text, sizeof(text))
+                                ? strrchr(text, ')')
+                                : NULL;
+  if (!after ||
+      sscanf(after + 1, " %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %lu",
+             &ticks) != 1) {
+    return 0;
+  }
+  return ticks * (uint64_t)(NANO / sysconf(_SC_CLK_TCK));
+}
+
+void helpers_times(const struct vp *vp, struct helpers_time *to) {
+  struct helpers *const h = vp->helpers;
+  *to = (struct helpers_time){0, 0};
+  if (!h) {
+    return;
+  }
+  tell_begins(h);
+  *to = h->ended;
+  for (int i = 0; i < h->n; i++) {
+    const struct helper *const t = &h->thread[i];
+    if (!t->ending && t->id != gettid()) {
+      const uint64_t all = clock_read_ns(clock_of(t->id));
+      const uint64_t system = system_ns(t->id);
+      to->system += system < all ? system : all;
+      to->user += system < all ? all - system : 0;
+    }
+  }
+  tell_ends(h);
 }

@@ -4,6 +4,7 @@
 #define PEMS_VP_HELPERS_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 struct vp;
 
@@ -28,5 +29,12 @@ bool helpers_asleep(const struct vp *vp);
    second at most, until the others are asleep or have ended, too. Returns false
    if some still run. */
 bool helpers_settle(struct vp *vp);
+
+/* Processor time of all threads of the VP but the calling one, also of those
+   that have ended, in nanoseconds. */
+struct helpers_time {
+  uint64_t user, system;
+};
+void helpers_times(const struct vp *vp, struct helpers_time *to);
 
 #endif
