@@ -204,6 +204,7 @@ FAULT_TESTS = \
   tests/fault/mismatch.sh \
   tests/fault/nomem.sh \
   tests/fault/nth.sh \
+  tests/fault/open_files.sh \
   tests/fault/mapped.sh \
   tests/fault/outofcore.sh \
   tests/fault/plugin.sh \

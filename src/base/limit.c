@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -129,5 +130,43 @@ void limit_need_files(unsigned least) {
              "open files: too few for MPI: ulimit -n is %llu: raise it to %u "
              "or more",
              (unsigned long long)most, least);
+  }
+}
+
+/* The soft limit before it was raised, or what a rank has set since; 0: it was
+   not. */
+static _Atomic uint64_t files;
+
+static void set_files(rlim_t soft) {
+  struct rlimit limit;
+  if (getrlimit(RLIMIT_NOFILE, &limit) == 0) {
+    limit.rlim_cur = soft < limit.rlim_max ? soft : limit.rlim_max;
+    (void)setrlimit(RLIMIT_NOFILE, &limit);
+  }
+}
+
+static void in_child(void) {
+  set_files((rlim_t)files);
+}
+
+void limit_share_files(unsigned n) {
+  enum { OWN = 1024 }; /* of pems, and MPI's */
+  const rlim_t soft = limit_of(RLIMIT_NOFILE);
+  if (soft != RLIM_INFINITY && n) {
+    files = soft;
+    set_files(soft < (RLIM_INFINITY - OWN) / n ? soft * n + OWN
+                                               : RLIM_INFINITY);
+    pthread_atfork(NULL, NULL, in_child);
+  }
+}
+
+uint64_t limit_files(uint64_t is) {
+  const uint64_t shown = files;
+  return shown && shown < is ? shown : is;
+}
+
+void limit_files_become(uint64_t soft) {
+  if (files) {
+    files = soft;
   }
 }

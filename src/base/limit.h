@@ -27,4 +27,13 @@ const char *limit_advice(char text[LIMIT_TEXT], enum limit_use use, int code,
    MPI says so in pages, or dies. */
 void limit_need_files(unsigned least);
 
+/* Each of n ranks of this process is to have as many files open as the process
+   might: raises the limit, as far as the hard one allows. A forked child has
+   the former one again. Once, before there are ranks. */
+void limit_share_files(unsigned n);
+/* What the soft limit is to who does not know of that, where it is `is`; and
+   what it is to be from now on. Thread-safe. */
+uint64_t limit_files(uint64_t is);
+void limit_files_become(uint64_t soft);
+
 #endif

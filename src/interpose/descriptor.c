@@ -2,6 +2,7 @@
 #include "interpose/descriptor.h"
 
 #include "base/failure.h"
+#include "base/message.h"
 #include "base/self.h"
 #include "checkpoint/blocks.h"
 #include "os/native.h"
@@ -137,6 +138,20 @@ int descriptor_take(int fd) {
   }
   errno = error;
   return number >= 0 ? number : fd;
+}
+
+void descriptor_lacks(void) {
+  static atomic_flag told = ATOMIC_FLAG_INIT;
+  const int error = errno;
+  struct rlimit limit;
+  if (error == EMFILE && self.vp && !atomic_flag_test_and_set(&told) &&
+      getrlimit(RLIMIT_NOFILE, &limit) == 0) {
+    msg_notice("open files: rank %d gets no more: the ranks of a process share "
+               "its limit, ulimit -Hn is %llu: raise it, or give more "
+               "--pems-procs",
+               self.vp->rank, (unsigned long long)limit.rlim_max);
+  }
+  errno = error;
 }
 
 bool descriptor_is_programs(int fd, uint64_t socket) {

@@ -21,6 +21,9 @@ void descriptors_start(int ranks);
 /* The calling rank's program has opened fd, or failed to: its number from now
    on. Errno stays. */
 int descriptor_take(int fd);
+/* A call of the rank's program that opens a file has failed: says so, once in
+   this process, where that is for want of descriptors. Errno stays. */
+void descriptor_lacks(void);
 /* Is it one of those that descriptors_save looks at? */
 bool descriptor_is_known(int fd);
 /* Has a program made the socket that has this number in /proc? */

@@ -8,8 +8,10 @@
 #include "interpose/real.h"
 #include "interpose/record_lock.h"
 
+#include "base/limit.h"
 #include "base/self.h"
 #include "mpi_below/keeper.h"
+#include "vp/vp.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -19,6 +21,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -28,6 +31,9 @@
 
 /* In a forked child, too: it has the numbers of its parent. */
 static int result(int fd, const void *caller) {
+  if (fd < 0 && malloc_is_program(caller)) {
+    descriptor_lacks();
+  }
   return fd >= 0 && malloc_is_program(caller) ? descriptor_take(fd) : fd;
 }
 
@@ -250,4 +256,104 @@ EXPORT int dup3(int from, int to, int flags) {
   INTERPOSE_REAL(dup3)
   record_lock_close(to);
   return real(from, to, flags);
+}
+
+/* --- how many there may be ---
+
+   Programs see the limit that they would have as processes: some close all
+   descriptors up to it, make tables of so many, or trust that select will do.
+   What they set is never made less than the ranks of the process share. */
+
+static bool is_ranks(__rlimit_resource_t resource, const void *caller) {
+  return resource == RLIMIT_NOFILE && malloc_is_program(caller) &&
+         !self_native() && vp_in_job();
+}
+
+static int get_limit(__typeof__(getrlimit) *real, __rlimit_resource_t resource,
+                     struct rlimit *to, const void *caller) {
+  const int code = real(resource, to);
+  if (code == 0 && is_ranks(resource, caller)) {
+    to->rlim_cur = limit_files(to->rlim_cur);
+  }
+  return code;
+}
+
+static int set_limit(__typeof__(setrlimit) *real, __rlimit_resource_t resource,
+                     const struct rlimit *from, const void *caller) {
+  INTERPOSE_REAL_AS(get, getrlimit)
+  struct rlimit now;
+  if (!is_ranks(resource, caller) || from->rlim_cur > from->rlim_max ||
+      get(resource, &now) != 0) {
+    return real(resource, from);
+  }
+  const struct rlimit to = {from->rlim_cur > now.rlim_cur   ? from->rlim_cur
+                            : now.rlim_cur < from->rlim_max ? now.rlim_cur
+                                                            : from->rlim_max,
+                            from->rlim_max};
+  const int code = real(resource, &to);
+  if (code == 0) {
+    limit_files_become(from->rlim_cur);
+  }
+  return code;
+}
+
+EXPORT int getrlimit(__rlimit_resource_t resource, struct rlimit *to) {
+  INTERPOSE_REAL(getrlimit)
+  return get_limit(real, resource, to, CALLER);
+}
+
+EXPORT int getrlimit64(__rlimit_resource_t resource, struct rlimit64 *to) {
+  INTERPOSE_REAL(getrlimit)
+  return get_limit(real, resource, (struct rlimit *)to, CALLER);
+}
+
+EXPORT int setrlimit(__rlimit_resource_t resource, const struct rlimit *from) {
+  INTERPOSE_REAL(setrlimit)
+  return set_limit(real, resource, from, CALLER);
+}
+
+EXPORT int setrlimit64(__rlimit_resource_t resource,
+                       const struct rlimit64 *from) {
+  INTERPOSE_REAL(setrlimit)
+  return set_limit(real, resource, (const struct rlimit *)from, CALLER);
+}
+
+static int process_limit(pid_t pid, enum __rlimit_resource resource,
+                         const struct rlimit *from, struct rlimit *to,
+                         const void *caller) {
+  INTERPOSE_REAL(prlimit)
+  INTERPOSE_REAL_AS(get, getrlimit)
+  INTERPOSE_REAL_AS(set, setrlimit)
+  if ((pid && pid != getpid()) || !is_ranks(resource, caller)) {
+    return real(pid, resource, from, to);
+  }
+  const int code = to ? get_limit(get, resource, to, caller) : 0;
+  return code || !from ? code : set_limit(set, resource, from, caller);
+}
+
+EXPORT int prlimit(pid_t pid, enum __rlimit_resource resource,
+                   const struct rlimit *from, struct rlimit *to) {
+  return process_limit(pid, resource, from, to, CALLER);
+}
+
+EXPORT int prlimit64(pid_t pid, enum __rlimit_resource resource,
+                     const struct rlimit64 *from, struct rlimit64 *to) {
+  return process_limit(pid, resource, (const struct rlimit *)from,
+                       (struct rlimit *)to, CALLER);
+}
+
+EXPORT long sysconf(int name) {
+  INTERPOSE_REAL(sysconf)
+  const long is = real(name);
+  return name == _SC_OPEN_MAX && is > 0 && is_ranks(RLIMIT_NOFILE, CALLER)
+             ? (long)limit_files((uint64_t)is)
+             : is;
+}
+
+EXPORT int getdtablesize(void) {
+  INTERPOSE_REAL(getdtablesize)
+  const int is = real();
+  return is > 0 && is_ranks(RLIMIT_NOFILE, CALLER)
+             ? (int)limit_files((uint64_t)is)
+             : is;
 }

@@ -16,10 +16,12 @@ real_function *real_of_libc(const char *name);
 real_function *real_of_library(const char *library, const char *name);
 
 /* `real` is the C library's own function of that name, looked up once. */
-#define INTERPOSE_REAL(name)                                                   \
-  static __typeof__(name) *real;                                               \
-  if (!real) {                                                                 \
-    real = (__typeof__(name) *)dlsym(RTLD_NEXT, #name);                        \
+#define INTERPOSE_REAL(name) INTERPOSE_REAL_AS(real, name)
+/* The same by another name than `real`. */
+#define INTERPOSE_REAL_AS(its, name)                                           \
+  static __typeof__(name) *its;                                                \
+  if (!its) {                                                                  \
+    its = (__typeof__(name) *)dlsym(RTLD_NEXT, #name);                         \
   }
 
 #endif

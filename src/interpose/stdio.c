@@ -142,7 +142,11 @@ typedef FILE *reopen_fn(const char *path, const char *mode, FILE *f);
 static FILE *open_by(open_fn *real, const char *path, const char *mode,
                      const void *caller) {
   if (!keeps(caller, mode)) {
-    return real(path, mode);
+    FILE *const is = real(path, mode);
+    if (!is && malloc_is_program(caller)) {
+      descriptor_lacks();
+    }
+    return is;
   }
   malloc_keep(true);
   FILE *const f = real(path, mode);

@@ -16,17 +16,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
-
-/* Each rank has the file open: as many descriptors as there may be. */
-static void allow_many_files(void) {
-  struct rlimit limit;
-  if (getrlimit(RLIMIT_NOFILE, &limit) == 0 &&
-      limit.rlim_cur < limit.rlim_max) {
-    limit.rlim_cur = limit.rlim_max;
-    (void)setrlimit(RLIMIT_NOFILE, &limit);
-  }
-}
 
 /* Only rank 0 creates the file, before the others open it; and it is deleted
    when all have closed it. The shared pointer is pems's own, so that the real
@@ -45,7 +34,6 @@ static int real_amode(const struct file *file) {
 
 static int open_as(struct file *file, const char *name, int amode,
                    MPI_Info info) {
-  allow_many_files();
   file_serial_enter();
   const int code =
       real.File_open(MPI_COMM_SELF, name, amode, info, &file->real);

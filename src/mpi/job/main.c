@@ -4,6 +4,7 @@
 #define _GNU_SOURCE
 #include "base/counters.h"
 #include "base/failure.h"
+#include "base/limit.h"
 #include "base/message.h"
 #include "base/self.h"
 #include "base/stop.h"
@@ -103,6 +104,7 @@ static int check_threads(struct job_setup *job) {
 
 static int make_plan(struct job_setup *job) {
   job_deal_ranks(job);
+  limit_share_files((unsigned)vps.n);
   const int most = job_deal_most(job);
   const int own = job->options.split == SPLIT_AUTO ? vps.n : most;
   struct plan_site site = job_site_for(job, own);

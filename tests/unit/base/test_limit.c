@@ -14,6 +14,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #define GIB ((size_t)1 << 30)
@@ -156,6 +157,42 @@ START_TEST(too_few_files_end_it) {
 }
 END_TEST
 
+static rlim_t soft_files(void) {
+  struct rlimit limit = {0, 0};
+  getrlimit(RLIMIT_NOFILE, &limit);
+  return limit.rlim_cur;
+}
+
+/* In a child, for it cannot be taken back. Of 2048 that are allowed. */
+static void share_files(void) {
+  struct rlimit limit = {64, 2048};
+  int status = 1;
+  setrlimit(RLIMIT_NOFILE, &limit);
+  fprintf(stderr, "%llu ", (unsigned long long)limit_files(64));
+  limit_share_files(3);
+  const rlim_t more = soft_files();
+  fprintf(stderr, "%llu %llu ", (unsigned long long)more,
+          (unsigned long long)limit_files(more));
+  limit_files_become(100);
+  fprintf(stderr, "%llu %llu ", (unsigned long long)limit_files(more),
+          (unsigned long long)limit_files(80));
+  const pid_t pid = fork();
+  if (pid == 0) {
+    _exit(soft_files() != 100);
+  }
+  waitpid(pid, &status, 0);
+  limit_share_files(1000);
+  fprintf(stderr, "%d %llu", status, (unsigned long long)soft_files());
+  _exit(0);
+}
+
+START_TEST(ranks_share_what_is_allowed) {
+  char text[500];
+  ck_assert_int_eq(check_child_exit(share_files, text, sizeof(text)), 0);
+  ck_assert_str_eq(text, "64 1216 64 100 80 0 2048");
+}
+END_TEST
+
 int main(void) {
   Suite *s = suite_create("limit");
   TCase *t = tcase_create("limit");
@@ -167,6 +204,7 @@ int main(void) {
   tcase_add_test(t, threads_are_named);
   tcase_add_test(t, otherwise_it_is_something_else);
   tcase_add_test(t, too_few_files_end_it);
+  tcase_add_test(t, ranks_share_what_is_allowed);
   suite_add_tcase(s, t);
   return check_run(s);
 }

@@ -4,6 +4,7 @@
 #include "interpose/malloc.h"
 #include "interpose/record_lock.h"
 #include "mpi_below/keeper.h"
+#include "vp/vp.h"
 
 #include <fcntl.h>
 #include <limits.h>
@@ -32,6 +33,8 @@ bool malloc_is_program(const void *caller) {
 }
 
 /* interpose/descriptor.c's. */
+void descriptor_lacks(void) {
+}
 int descriptor_take(int fd) {
   return fd;
 }
@@ -47,6 +50,11 @@ bool record_lock_is(int fd, int command) {
 int record_lock_control(int fd, int command, struct flock *l) {
   (void)fd, (void)command, (void)l;
   return 0;
+}
+
+/* vp/vp.c's. */
+bool vp_in_job(void) {
+  return false;
 }
 
 START_TEST(shared_memory_is_noted_before_it_is_made) {
