@@ -70,8 +70,13 @@ esac
 
 if [ "${name%.*}" = endings ]; then
   for ending in return-0 return-3 return-3-all exit-0 exit-4 _exit-5 abort \
-    segv kill mpi-abort op-abort fatal oom atexit; do
+    segv kill mpi-abort op-abort fatal oom atexit quick-3 exit_group-3; do
     compare -q -n 3 -i unix -c --pems-procs=1 \
+      -c "--pems-procs=2 --pems-k=1" "$source" "$ending"
+  done
+  # Nobody is killed, so what they print is determined.
+  for ending in quick-0 exit_group-0; do
+    compare -n 3 -i unix -c --pems-procs=1 -c "EVICT --pems-procs=1 --pems-k=1" \
       -c "--pems-procs=2 --pems-k=1" "$source" "$ending"
   done
   exit $status

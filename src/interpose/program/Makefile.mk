@@ -6,6 +6,7 @@ libpems_private_a_SOURCES += \
   src/interpose/program/getopt.c \
   src/interpose/program/hsearch.c \
   src/interpose/program/private.h \
+  src/interpose/program/quick_exit.c \
   src/interpose/program/random.c \
   src/interpose/program/setvbuf.c \
   src/interpose/program/stdout.c \
