@@ -3,7 +3,9 @@
    launcher_orte.c's matter in Open MPI 4, launcher_prrte.c's in Open MPI 5. */
 #include "config.h"
 #include "mpi_below/launcher.h"
+#include "mpi_below/launcher_variables.h"
 
+#include <mpi.h>
 #include <stddef.h>
 #include <stdlib.h>
 
@@ -170,6 +172,27 @@ const struct launcher launcher = {
     .daemon = PEMS_OMPI_DAEMON,
     .options = options,
     .timed_out = PEMS_MPIRUN_QUIET[0] ? TIMED_OUT_ORTE : TIMED_OUT_PRRTE,
+};
+
+const struct launcher_variable launcher_variables[] = {
+    {"OMPI_COMM_WORLD_RANK", LAUNCHER_RANK},
+    {"OMPI_COMM_WORLD_SIZE", LAUNCHER_SIZE},
+    {"OMPI_COMM_WORLD_LOCAL_RANK", LAUNCHER_LOCAL_RANK},
+    {"OMPI_COMM_WORLD_LOCAL_SIZE", LAUNCHER_LOCAL_SIZE},
+    {"OMPI_COMM_WORLD_NODE_RANK", LAUNCHER_LOCAL_RANK},
+    {"OMPI_UNIVERSE_SIZE", LAUNCHER_UNIVERSE},
+#if OMPI_MAJOR_VERSION >= 5
+    {"OMPI_WORLD_SIZE", LAUNCHER_SIZE},
+    {"OMPI_WORLD_LOCAL_SIZE", LAUNCHER_LOCAL_SIZE},
+    {"OMPI_MCA_num_procs", LAUNCHER_SIZE},
+#else
+    {"OMPI_APP_CTX_NUM_PROCS", LAUNCHER_SIZE},
+    {"OMPI_MCA_ess_base_vpid", LAUNCHER_RANK},
+    {"OMPI_MCA_orte_ess_node_rank", LAUNCHER_LOCAL_RANK},
+    {"OMPI_MCA_orte_ess_num_procs", LAUNCHER_SIZE},
+#endif
+    {"PMIX_RANK", LAUNCHER_RANK},
+    {NULL, LAUNCHER_NUMBERS},
 };
 
 int launcher_allow_root(void) {

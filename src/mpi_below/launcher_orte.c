@@ -1,24 +1,8 @@
 /* ORTE, which starts Open MPI 4's processes: its variables. */
 #include "mpi_below/launcher.h"
-#include "mpi_below/launcher_variables.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-const struct launcher_variable launcher_variables[] = {
-    {"OMPI_COMM_WORLD_RANK", LAUNCHER_RANK},
-    {"OMPI_COMM_WORLD_SIZE", LAUNCHER_SIZE},
-    {"OMPI_COMM_WORLD_LOCAL_RANK", LAUNCHER_LOCAL_RANK},
-    {"OMPI_COMM_WORLD_LOCAL_SIZE", LAUNCHER_LOCAL_SIZE},
-    {"OMPI_COMM_WORLD_NODE_RANK", LAUNCHER_LOCAL_RANK},
-    {"OMPI_UNIVERSE_SIZE", LAUNCHER_UNIVERSE},
-    {"OMPI_APP_CTX_NUM_PROCS", LAUNCHER_SIZE},
-    {"OMPI_MCA_ess_base_vpid", LAUNCHER_RANK},
-    {"OMPI_MCA_orte_ess_node_rank", LAUNCHER_LOCAL_RANK},
-    {"OMPI_MCA_orte_ess_num_procs", LAUNCHER_SIZE},
-    {"PMIX_RANK", LAUNCHER_RANK},
-    {NULL, LAUNCHER_NUMBERS},
-};
 
 static int number_in(const char *variable, int otherwise) {
   const char *const text = getenv(variable);

@@ -1,26 +1,11 @@
 /* PRRTE, which starts Open MPI 5's processes: its variables. */
 #define _GNU_SOURCE
 #include "mpi_below/launcher.h"
-#include "mpi_below/launcher_variables.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #define FOLDER "PRTE_MCA_prte_tmpdir_base"
-
-const struct launcher_variable launcher_variables[] = {
-    {"OMPI_COMM_WORLD_RANK", LAUNCHER_RANK},
-    {"OMPI_COMM_WORLD_SIZE", LAUNCHER_SIZE},
-    {"OMPI_COMM_WORLD_LOCAL_RANK", LAUNCHER_LOCAL_RANK},
-    {"OMPI_COMM_WORLD_LOCAL_SIZE", LAUNCHER_LOCAL_SIZE},
-    {"OMPI_COMM_WORLD_NODE_RANK", LAUNCHER_LOCAL_RANK},
-    {"OMPI_UNIVERSE_SIZE", LAUNCHER_UNIVERSE},
-    {"OMPI_WORLD_SIZE", LAUNCHER_SIZE},
-    {"OMPI_WORLD_LOCAL_SIZE", LAUNCHER_LOCAL_SIZE},
-    {"OMPI_MCA_num_procs", LAUNCHER_SIZE},
-    {"PMIX_RANK", LAUNCHER_RANK},
-    {NULL, LAUNCHER_NUMBERS},
-};
 
 static int number_in(const char *variable, int otherwise) {
   const char *const text = getenv(variable);
