@@ -3,7 +3,7 @@
 # allows; where it does not, that is said.
 . "$(dirname "$0")/lib.sh"
 
-build tests/fault/open_files.c
+build tests/fault/many_files.c
 
 # limited_to HARD SOFT N: eight ranks of one process open N files each.
 limited_to() {
