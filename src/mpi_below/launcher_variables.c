@@ -19,8 +19,8 @@ static const struct launcher_variable starters[] = {
     {NULL, LAUNCHER_NUMBERS},
 };
 
-/* More than "NAME=-2147483648" takes. */
-enum { TEXT = 64 };
+/* As much as "OMPI_MCA_orte_ess_node_rank=-2147483648" takes. */
+enum { TEXT = 40 };
 
 struct making {
   char **words; /* n of them */
@@ -28,26 +28,24 @@ struct making {
   char *text; /* room for the next one */
 };
 
-static char **find(char **words, size_t n, const char *name) {
+static size_t find(char *const *words, size_t n, const char *name) {
   const size_t length = strlen(name);
   for (size_t i = 0; i < n; i++) {
     if (strncmp(words[i], name, length) == 0 && words[i][length] == '=') {
-      return &words[i];
+      return i;
     }
   }
-  return NULL;
+  return n;
 }
 
 static void set_all(struct making *m, const struct launcher_variable *v,
                     bool add, const int *number) {
   for (; v->name; v++) {
-    char **at = find(m->words, m->n, v->name);
-    if (!at && add) {
-      at = &m->words[m->n++];
-    }
-    if (at) {
+    const size_t at = find(m->words, m->n, v->name);
+    if (at < m->n || add) {
       snprintf(m->text, TEXT, "%s=%d", v->name, number[v->is]);
-      *at = m->text;
+      m->n += at == m->n;
+      m->words[at] = m->text;
       m->text += TEXT;
     }
   }
@@ -63,21 +61,22 @@ static size_t count(const struct launcher_variable *v) {
 
 char **launcher_variables_of(char *const *from, bool whole,
                              const int number[LAUNCHER_NUMBERS]) {
-  const size_t most = count(launcher_variables) + count(starters);
   size_t n = 0;
   while (from[n]) {
     n++;
   }
-  const size_t array = (n + most + 1) * sizeof(char *);
-  struct making m = {native_alloc(array + most * TEXT), n, NULL};
+  const bool own = find(from, n, launcher_variables[0].name) < n;
+  const bool others = !own && !whole && find(from, n, starters[0].name) < n;
+  const struct launcher_variable *const v =
+      others ? starters : launcher_variables;
+  const size_t array = (n + count(v) + 1) * sizeof(char *);
+  struct making m = {native_alloc(array + count(v) * TEXT), n, NULL};
   if (!m.words) {
     return NULL;
   }
   m.text = (char *)m.words + array;
   memcpy(m.words, from, n * sizeof(*from));
-  const bool own = find(m.words, n, launcher_variables[0].name);
-  const bool others = !own && find(m.words, n, starters[0].name) && !whole;
-  set_all(&m, others ? starters : launcher_variables, whole, number);
+  set_all(&m, v, whole, number);
   m.words[m.n] = NULL;
   return m.words;
 }
