@@ -15,6 +15,7 @@
 #include "vp/vp.h"
 
 #include <errno.h>
+#include <mpi.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdint.h>
@@ -347,10 +348,17 @@ static bool goes_on_after_signals(void) {
   return restarts;
 }
 
-/* A thread of a program whose rank may be in MPI just sleeps. */
+/* Or may another thread of the rank be in MPI, and have its slot there? */
+static bool has_slot(const struct vp *vp) {
+  return vp->shared ||
+         (!self.helper &&
+          (!vp->helpers || vp->thread_level < MPI_THREAD_SERIALIZED));
+}
+
+/* A thread that has not the slot just sleeps. */
 static void let_others_run(struct vp *vp) {
   const struct timespec moment = {0, 500000};
-  if (!self.helper || vp->shared) {
+  if (has_slot(vp)) {
     if (vp->shared) {
       run_queue_thread_enter(vp);
     }
@@ -383,18 +391,23 @@ static int await(int fd, const struct stat *file, struct flock *l) {
   return code;
 }
 
-/* As a call of MPI in which the rank waits. */
+/* As a call of MPI in which the rank waits; where it has other threads that may
+   be there, its stack stays. */
 static int await_outside(int fd, const struct stat *file, struct flock *l) {
+  struct vp *const vp = self.vp;
+  if (vp->shared || !has_slot(vp)) {
+    return await(fd, file, l);
+  }
   char apart[CONTEXT_STACK_APART];
-  const bool left = !self.helper && vp_program_stops(self.vp, apart);
-  char *const aside = left ? NULL : side_stack_for(self.vp, apart);
+  const bool left = vp_program_stops(vp, apart);
+  char *const aside = left ? NULL : side_stack_for(vp, apart);
   void *const before =
       aside ? side_stack_switch(aside, __builtin_alloca(16)) : NULL;
   const int code = await(fd, file, l);
   if (before) {
     side_stack_switch(before, NULL);
   }
-  vp_program_goes_on(self.vp, left);
+  vp_program_goes_on(vp, left);
   return code;
 }
 
