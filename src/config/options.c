@@ -53,7 +53,7 @@ enum kind { COUNT, SIZE, TEXT, DIRS, SWITCH, CHOICE, COMPRESS };
     "take disk space as ranks allocate memory, or all of it at the start")     \
   X(order, CHOICE, 0, 0, POLICY_WORDS,                                         \
     "run ranks that are still in memory first, or by number")                  \
-  X(swapin, CHOICE, 0, 0, "auto|eager|lazy|pages",                             \
+  X(swapin, CHOICE, 0, 0, "auto|eager|lazy|parts|pages",                       \
     "read whole contexts, or only pages that are touched, or what is faster")  \
   X(track, CHOICE, 0, 0, "auto|async|fault|off",                               \
     "how to detect unchanged memory, which is not written again")              \

@@ -23,6 +23,7 @@ enum option_swapin {
   SWAPIN_AUTO,  /* at each call site what takes less time there */
   SWAPIN_EAGER, /* a whole context at once */
   SWAPIN_LAZY,  /* what was touched last time; the rest when it is touched */
+  SWAPIN_PARTS, /* what is due next, while what is due last leaves memory */
   SWAPIN_PAGES, /* to measure: single pages, all of them when touched */
 };
 enum option_track {

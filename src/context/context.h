@@ -21,6 +21,7 @@
 struct self;
 struct unit;
 struct oversize;
+struct working_set;
 
 enum context_state {
   CONTEXT_IN,     /* resident */
@@ -98,6 +99,7 @@ struct context_lazy {
   struct context_prediction *place; /* of all that it waits for there, or NULL:
                                        that is the same */
   struct context_prediction *from;  /* of the two, what is expected by */
+  const struct ranges *expected, *expected_written; /* while it comes */
   bool predicting;     /* what that says was read in advance this time */
   uint64_t whole;      /* bytes that were read as a whole and watched; or 0 */
   struct ranges quiet; /* of that, what is not expected to be written */
@@ -127,6 +129,32 @@ struct context_stay {
   /* Of the VP's thread, when it went on with its program: */
   const struct self *running; /* the thread, or NULL: it does not run */
   uint64_t faults, major, system_ns, delay_ns, wall_ns, cpu_ns;
+};
+
+enum { CONTEXT_LEVELS = 64 };
+
+/* Bytes that a context whose VP waits could give up, by how many waits of its
+   VP pass until they are touched (residency/working_set.h). Under the residency
+   lock. */
+struct context_plan {
+  bool made; /* since its VP ran */
+  uint64_t bytes[CONTEXT_LEVELS];
+};
+
+/* What residency/partial.c knows of a context. Zeroed: all of it is in memory,
+   or nothing. Changed by whoever moves the context, or under io_lock. */
+struct context_partial {
+  struct ranges missing;   /* of lazy.mapped, what is on disk only, as far as
+                              known: what was written there since is not */
+  struct ranges filled;    /* read beside the rest, and watched for writes */
+  struct ranges rewritten; /* was watched in vain */
+  struct ranges expected;  /* to be touched next, while it comes */
+  struct working_set *set; /* NULL: nothing is known */
+  unsigned trims;          /* times that it gave up pages */
+  bool waited;             /* its VP did, in the present call of MPI; its own */
+  /* Under the residency lock: */
+  struct context_plan plan;
+  uint64_t trimming; /* of its charge, what it is giving up */
 };
 
 enum { CONTEXT_AWAITED = 16 };
@@ -274,6 +302,7 @@ struct context {
   struct context_tracking tracking;
   _Atomic int density; /* enum context_density; read at any time */
   struct context_lazy lazy;
+  struct context_partial partial;
   struct context_stay stay;
   struct ranges protections;
   struct {

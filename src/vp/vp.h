@@ -7,6 +7,7 @@
 #include "context/calls/oversize.h"
 #include "context/context.h"
 #include "context/residency/lazy.h"
+#include "context/residency/partial.h"
 #include "context/stack_part.h"
 #include "vp/looks.h"
 #include "vp/run_queue_lock.h"
@@ -244,6 +245,7 @@ static inline bool vp_program_stops(struct vp *vp, char *apart) {
   }
   lazy_stop(vp->context);
   vp->context->depth = (uintptr_t)vp->stack_begin - (uintptr_t)apart;
+  partial_stops(vp->context);
   if (context_stack_uneven(vp->context, apart)) {
     stack_growth_settle(vp, apart);
   }
@@ -254,6 +256,7 @@ static inline bool vp_program_stops(struct vp *vp, char *apart) {
 }
 static inline void vp_program_goes_on(const struct vp *vp, bool left) {
   if (vp->context) {
+    partial_goes_on(vp->context);
     lazy_run(vp->context);
   }
   if (left) {

@@ -16,7 +16,7 @@ tracks="auto async fault off"
 orders=$(sed -n 's/^#define POLICIES(X) //p' "$(dirname "$0")/../../src/policy/policy.h" |
   sed 's/X(\([a-z_]*\))/\1/g')
 [ -n "$orders" ] || { echo "FAIL matrix: no policies in policy.h"; exit 1; }
-swapins="eager lazy auto"
+swapins="eager lazy parts auto"
 
 # shellcheck source=tests/mpi/drivers.sh
 . "$(dirname "$0")/drivers.sh"

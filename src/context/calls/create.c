@@ -16,6 +16,7 @@
 #include "context/residency/lazy.h"
 #include "context/residency/lending.h"
 #include "context/residency/mover.h"
+#include "context/residency/partial.h"
 #include "context/residency/residency.h"
 #include "context/residency/swap.h"
 #include "context/residency/track.h"
@@ -116,7 +117,7 @@ static int warn_or_fail(bool strict, struct pems_error *error, int code,
 /* Options that have no effect with what else was chosen. */
 static int check_options(const struct contexts_options *o,
                          struct pems_error *error) {
-  const bool lazily = o->swapin == SWAPIN_LAZY || o->swapin == SWAPIN_PAGES;
+  const bool lazily = o->swapin != SWAPIN_AUTO && o->swapin != SWAPIN_EAGER;
   const char *text = NULL;
   if (store_mapped() &&
       (lazily || o->track == TRACK_ASYNC || o->track == TRACK_FAULT)) {
@@ -148,6 +149,7 @@ static int start_learning(const struct contexts_options *o,
   lazy_start(o->swapin);
   struct pems_error why;
   code = track_start(o->track, &why);
+  partial_start(o->swapin == SWAPIN_PARTS);
   return code ? warn_or_fail(o->strict, error, code, why.text) : 0;
 }
 
@@ -285,6 +287,7 @@ static void destroy_one(struct context *c) {
   ranges_free(&c->incoming);
   boundary_free(&c->boundary);
   lazy_free(c);
+  partial_free(c);
   ranges_free(&c->protections);
   native_free((void *)c->tracking.watch);
   native_free(c->granules);

@@ -105,6 +105,7 @@ static void drop(void *arg, struct image_part part) {
   }
   (void)store_outdated(c, start, end);
   (void)ranges_remove(&c->lazy.mapped, start, end);
+  (void)ranges_remove(&c->partial.missing, start, end);
   (void)protections_note(&c->protections, start, end, PROT_READ | PROT_WRITE);
   lock_give(&c->io_lock);
 }

@@ -23,6 +23,8 @@ libpemscore_la_SOURCES += \
   src/context/residency/mover.h \
   src/context/residency/moves.c \
   src/context/residency/moves.h \
+  src/context/residency/partial.c \
+  src/context/residency/partial.h \
   src/context/residency/prediction.c \
   src/context/residency/prediction.h \
   src/context/residency/rate.c \
@@ -41,6 +43,8 @@ libpemscore_la_SOURCES += \
   src/context/residency/track.h \
   src/context/residency/victim.c \
   src/context/residency/victim.h \
+  src/context/residency/working_set.c \
+  src/context/residency/working_set.h \
   src/context/residency/way.c \
   src/context/residency/way.h
 

@@ -198,6 +198,15 @@ static void look_at_heap(struct search *s) {
   native_free(extent);
 }
 
+void changes_find_in(struct context *c, const struct ranges *in,
+                     struct changes *found) {
+  struct search s = {.c = c, .found = found};
+  for (size_t i = 0; i < in->n; i++) {
+    look_at(&s, (char *)in->item[i].start, in->item[i].end - in->item[i].start);
+  }
+  add_all(c, &found->write, &found->keep);
+}
+
 void changes_find(struct context *c, struct changes *found) {
   struct search s = {.c = c, .found = found};
   add_all(c, &c->lazy.mapped, &s.freed);

@@ -17,4 +17,9 @@ struct changes {
    is short. */
 void changes_find(struct context *c, struct changes *found);
 
+/* The same of the pages of `in` only, for a context that stays; what it needs
+   stays as it is. */
+void changes_find_in(struct context *c, const struct ranges *in,
+                     struct changes *found);
+
 #endif

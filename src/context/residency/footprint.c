@@ -35,7 +35,8 @@ uint64_t footprint(struct context *c) {
   lock_give(&c->heap_lock);
   const uintptr_t start = (uintptr_t)c->range;
   if (top > start) {
-    pages_survey(start, bits_align_up(top, PAGE), see, &t);
+    /* A huge page may go beyond what is in use. */
+    pages_survey(start, bits_align_up(top, HUGE_PAGE), see, &t);
   }
   for (int i = 0; i < image_parts(&c->image); i++) {
     see_part(&t, image_part(&c->image, i));

@@ -92,6 +92,9 @@ static bool is_random(const struct context *c) {
 /* Is c to be mapped, with `bytes` on disk? */
 static bool map_this_time(struct context *c, uint64_t bytes) {
   const struct context_lazy *const z = &c->lazy;
+  if (mode == SWAPIN_PARTS) {
+    return z->expected;
+  }
   if (mode != SWAPIN_AUTO) {
     return true;
   }
@@ -160,7 +163,7 @@ static bool is_dense(const struct ranges *expected, const struct range *r,
 /* How much of r from `at` on is expected alike, or comes with that. */
 static size_t expected_piece(const struct context *c, const struct range *r,
                              uintptr_t at, bool *known) {
-  const struct ranges *const expected = &c->lazy.from->touched;
+  const struct ranges *const expected = c->lazy.expected;
   const size_t n = ranges_piece(expected, at, r->end, known);
   const uintptr_t unit = bits_align_down(at, HUGE_PAGE);
   const uintptr_t last = bits_align_down(at + n, HUGE_PAGE);
@@ -187,7 +190,7 @@ static void divide(struct context *c, const struct ranges *pages) {
       if (!known && usual && worth_mapping(z, n)) {
         add(&z->mapped, at, at + n);
       } else if (known) {
-        expect(z, &z->from->written, at, at + n);
+        expect(z, z->expected_written, at, at + n);
       }
       at += n;
     }
@@ -197,6 +200,9 @@ static void divide(struct context *c, const struct ranges *pages) {
 /* It is read as a whole: what is not expected to be written is watched. */
 static void read_all(struct context_lazy *z, const struct ranges *pages) {
   const struct ranges *expected;
+  if (!z->prediction) {
+    return;
+  }
   const bool watched = prediction_watches(z->prediction, &expected);
   for (size_t i = 0; watched && i < pages->n; i++) {
     expect(z, expected, pages->item[i].start, pages->item[i].end);
@@ -238,12 +244,19 @@ static void tell_others(const struct context *c, struct context_prediction *p) {
 /* What is known of where its VP waits. */
 static void look_up(struct context *c) {
   struct context_lazy *z = &c->lazy;
+  if (mode == SWAPIN_PARTS) {
+    z->expected = c->partial.expected.n ? &c->partial.expected : NULL;
+    z->expected_written = &c->partial.rewritten;
+    return;
+  }
   z->place =
       c->place == c->site ? NULL : prediction_at(&z->predictions, c->place);
   z->prediction = prediction_at(&z->predictions, c->site);
   ask_others(c, z->prediction);
   ask_others(c, z->place);
   z->from = prediction_choose(z->prediction, z->place);
+  z->expected = &z->from->touched;
+  z->expected_written = &z->from->written;
 }
 
 void lazy_map(struct context *c, struct ranges *pages) {
@@ -260,7 +273,8 @@ void lazy_map(struct context *c, struct ranges *pages) {
     read_all(z, pages);
     return;
   }
-  z->predicting = z->from->known && mode != SWAPIN_PAGES;
+  z->predicting =
+      mode == SWAPIN_PARTS || (z->from->known && mode != SWAPIN_PAGES);
   divide(c, pages);
   z->pieces = z->mapped.n;
   atomic_fetch_add(&pieces, z->pieces);
@@ -390,12 +404,12 @@ static void learn(struct context *c) {
 
 void lazy_finish(struct context *c, bool surveyed) {
   struct context_lazy *z = &c->lazy;
-  if (!z->prediction) {
+  if (!z->prediction && !z->mapped.n) {
     return;
   }
-  if (surveyed && z->whole) {
+  if (surveyed && z->whole && z->prediction) {
     prediction_wrote(z->prediction, &z->found, z->whole);
-  } else if (surveyed) {
+  } else if (surveyed && z->prediction) {
     learn(c);
   }
   for (size_t i = 0; i < z->mapped.n; i++) {
@@ -419,6 +433,7 @@ void lazy_overwrite(struct context *c, uintptr_t start, uintptr_t end) {
     const size_t n = ranges_piece(&z->mapped, at, end, &mapped);
     if (mapped && n >= UNIT) {
       if (ranges_remove(&z->mapped, at, at + n) != 0 ||
+          ranges_remove(&c->partial.missing, at, at + n) != 0 ||
           store_outdated(c, at, at + n) != 0 ||
           mmap((void *)at, n, PROT_READ | PROT_WRITE,
                MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1,

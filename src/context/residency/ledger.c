@@ -254,6 +254,24 @@ bool ledger_ready_locked(const struct context *c) {
   return c->state == CONTEXT_IN && !c->idle;
 }
 
+void ledger_trim_locked(struct context *c, uint64_t bytes) {
+  c->partial.trimming = bits_min(bytes, c->charge);
+  INVARIANT_IS(c->partial.trimming, >, 0);
+  ledger.going += c->partial.trimming;
+  ledger_set_state_locked(c, CONTEXT_GOING);
+}
+
+void ledger_trimmed_locked(struct context *c, uint64_t exist) {
+  INVARIANT_IS(c->partial.trimming, <=, ledger.going);
+  ledger.going -= c->partial.trimming;
+  c->partial.trimming = 0;
+  ledger_set_state_locked(c, CONTEXT_IN);
+  if (exist < c->charge) {
+    ledger_uncharge_locked(c, c->charge - exist);
+  }
+  set_idle(c, c->charge < ledger_needed_locked(c));
+}
+
 void ledger_leave_locked(struct context *c) {
   ledger.going += c->charge;
   ledger.out++;

@@ -88,6 +88,9 @@ void ledger_not_beside_locked(uint64_t bytes);
 void ledger_set_idle_locked(struct context *c, uint64_t bytes);
 /* c is in memory with all that it may touch: its VP may run. */
 bool ledger_ready_locked(const struct context *c);
+/* c begins to give up `bytes` of its memory, and has; `exist` is left. */
+void ledger_trim_locked(struct context *c, uint64_t bytes);
+void ledger_trimmed_locked(struct context *c, uint64_t exist);
 /* c begins to leave memory, and has left it. */
 void ledger_leave_locked(struct context *c);
 void ledger_gone_locked(struct context *c);

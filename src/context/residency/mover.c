@@ -2,9 +2,12 @@
 #define _GNU_SOURCE
 #include "context/residency/mover.h"
 
+#include "context/residency/ledger.h"
 #include "context/residency/moves.h"
+#include "context/residency/partial.h"
 #include "context/residency/segment.h"
 #include "context/residency/swap.h"
+#include "context/residency/victim.h"
 #include "context/store/crate.h"
 
 #include "os/native.h"
@@ -44,6 +47,13 @@ static void *mover(void *arg) {
   while ((move = moves_next(c, buffer ? SWAP_MOST : 1, &n)) != MOVE_NONE) {
     if (move == MOVE_IN) {
       come(c, n, buffer);
+    } else if (move == MOVE_FILL) {
+      ledger_lock();
+      ledger_unlock_and_trim(); /* kept pages make room */
+      partial_fill(c[0]);
+      moves_came(c, 1);
+    } else if (move == MOVE_TRIM) {
+      victim_trim(c[0]);
     } else {
       go(c, n, buffer);
     }

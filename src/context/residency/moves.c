@@ -7,6 +7,7 @@
 #include "context/residency/awaited.h"
 #include "context/residency/ledger.h"
 #include "context/residency/lending.h"
+#include "context/residency/partial.h"
 #include "context/residency/segment.h"
 #include "context/residency/victim.h"
 #include "context/store/crate.h"
@@ -53,6 +54,14 @@ static int coming_from_locked(int disk) {
   return disk >= 0 ? moves.coming[disk] : 0;
 }
 
+/* What c is to be charged yet, and with it what it shares, if nobody in memory
+   has that. */
+static uint64_t wanted_locked(const struct context *c) {
+  const uint64_t missing = c->idle ? 0 : segments_missing_locked(c);
+  const uint64_t all = ledger_with_shared(c->need, c->shared + missing);
+  return all > c->charge ? all - c->charge : 0;
+}
+
 /* Is a to come in before b? As the policy says; but where the order leaves a
    choice, first from a disk that is idle. */
 static bool load_rather_locked(const struct context *a,
@@ -78,6 +87,9 @@ static void look_locked(struct context *c) {
 
 /* Could c come in now? */
 static bool may_come_locked(const struct context *c) {
+  if (c->partial.missing.n && c->pins) {
+    return false;
+  }
   return c->use.wanted && (c->idle || (c->state == CONTEXT_OUT && !c->pins));
 }
 
@@ -98,7 +110,8 @@ struct ahead {
    again when half of the others have gone on, so that there are many. */
 static bool enough_ahead_locked(const struct ahead *a,
                                 const struct context *next) {
-  if (a->n < contexts.ahead || victim_urgent(next)) {
+  const int most = next->partial.missing.n ? 1 : contexts.ahead;
+  if (a->n < most || victim_urgent(next)) {
     return false;
   }
   if (crate_has(next) && a->bytes < most_ahead() / 2) {
@@ -178,14 +191,6 @@ static struct context *take_ordered_locked(void) {
   return NULL;
 }
 
-/* What c is to be charged yet, and with it what it shares, if nobody in memory
-   has that. */
-static uint64_t wanted_locked(const struct context *c) {
-  const uint64_t missing = c->idle ? 0 : segments_missing_locked(c);
-  const uint64_t all = ledger_with_shared(c->need, c->shared + missing);
-  return all > c->charge ? all - c->charge : 0;
-}
-
 /* All contexts are looked at for one load in so many that it takes no time. */
 static void note_load_locked(void) {
   enum { EACH = 16 };
@@ -201,6 +206,12 @@ static enum move admit_locked(struct context *next, uint64_t more) {
     segments_enter_locked(next);
   }
   ledger_charge_locked(next, more);
+  if (here && next->partial.missing.n) {
+    moves.loads++;
+    count_coming_locked(next, 1);
+    ledger_set_state_locked(next, CONTEXT_COMING);
+    return MOVE_FILL;
+  }
   if (here) {
     ledger_tell_locked();
     return MOVE_READY;
@@ -240,6 +251,9 @@ static int evict_locked(struct context *next, uint64_t more, bool stuck,
   if (!c[0] || victim_looked_at_locked(c[0])) {
     return 0;
   }
+  if (victim_trims_locked(c[0], more)) {
+    return 1;
+  }
   ledger_leave_locked(c[0]);
   const uint64_t wanted = bits_min(most * more, most_ahead() / 2);
   return 1 + (crate_has(next) ? victim_more_locked(next, wanted, stuck, c[0],
@@ -255,7 +269,9 @@ static bool leaves_for_shares_locked(struct context **c) {
   if (!*c || victim_looked_at_locked(*c)) {
     return false;
   }
-  ledger_leave_locked(*c);
+  if (!victim_trims_locked(*c, more)) {
+    ledger_leave_locked(*c);
+  }
   return true;
 }
 
@@ -265,7 +281,7 @@ static enum move choose_locked(struct context **c, int most, int *n) {
   *n = 1;
   *c = take_ordered_locked();
   if (*c || leaves_for_shares_locked(c)) {
-    return MOVE_OUT;
+    return (*c)->partial.trimming ? MOVE_TRIM : MOVE_OUT;
   }
   struct ahead ahead;
   struct context *next =
@@ -282,6 +298,9 @@ static enum move choose_locked(struct context **c, int most, int *n) {
     return move;
   }
   *n = evict_locked(next, more, !ahead.n && !ledger.busy, c, most);
+  if (*n && (*c)->partial.trimming) {
+    return MOVE_TRIM;
+  }
   if (!*c && !ledger.going && !victim_refused_locked()) {
     ledger_starve_locked();
   }

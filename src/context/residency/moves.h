@@ -8,6 +8,8 @@ enum move {
   MOVE_NONE,
   MOVE_IN,
   MOVE_OUT,
+  MOVE_TRIM,  /* a part of it goes, */
+  MOVE_FILL,  /* or comes */
   MOVE_READY, /* it was in memory: moves_next has done it */
 };
 

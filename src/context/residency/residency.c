@@ -149,6 +149,7 @@ bool context_try_acquire(struct context *c) {
 void context_acquire(struct context *c) {
   ledger_lock();
   room_hold_again_locked(c);
+  c->partial.waited = true;
   (void)room_charge_locked(c);
   ledger_unlock_and_trim();
 }

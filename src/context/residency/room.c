@@ -18,7 +18,7 @@ bool room_hold_locked(struct context *c) {
     return false;
   }
   c->held = true;
-  c->quiet = c->measured = false;
+  c->quiet = c->measured = c->partial.plan.made = false;
   c->measure.rest -= c->measure.rest > 0;
   ledger_note_locked(c);
   c->use.wanted = c->urgent = false;
@@ -110,7 +110,7 @@ static bool another_steps_back_locked(const struct context *c) {
 static bool another_leaves_locked(uint64_t bytes) {
   struct context *const victim = victim_find_locked(NULL, bytes, false);
   if (victim && !victim_looked_at_locked(victim)) {
-    victim_evict_locked(victim);
+    victim_evict_locked(victim, bytes);
   }
   return victim;
 }
@@ -228,7 +228,7 @@ static bool room_now_locked(struct context *c, uint64_t bytes,
       return false;
     }
     /* On disk, a message needs no room. */
-    victim_evict_locked(c);
+    victim_evict_locked(c, more);
   }
   return true;
 }

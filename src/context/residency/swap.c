@@ -13,6 +13,7 @@
 #include "context/residency/guards.h"
 #include "context/residency/lazy.h"
 #include "context/residency/ledger.h"
+#include "context/residency/partial.h"
 #include "context/residency/stay.h"
 #include "context/residency/track.h"
 #include "context/stack_part.h"
@@ -108,6 +109,7 @@ void context_drop(struct context *c) {
   boundary_free(&c->boundary);
   track_finish(c, 0, false);
   unmap(c);
+  partial_forget(c);
   lazy_finish(c, false);
   stay_end(c, false);
   lock_give(&c->io_lock);
@@ -218,6 +220,7 @@ static void end_out(struct outgoing *o, uint64_t bytes) {
   if (!c->guarded) {
     give_up_memory(c, o->frames);
   }
+  partial_forget(c);
   lazy_finish(c, true);
   stay_moved(c, stay_used_ns() - o->used, bytes);
   stay_read(c, o->read_lazily);
@@ -385,7 +388,9 @@ static void begin_in(struct incoming *in,
     no_memory(c);
   }
   divide_stack(c, &in->pages, &in->stack);
+  partial_expect(c, &in->pages);
   lazy_map(c, &in->pages);
+  partial_came(c);
   take_frames(c, &in->pages);
   took_frames(c);
 }

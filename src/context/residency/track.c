@@ -233,6 +233,20 @@ void track_begin(struct context *c, const struct ranges *pages,
   }
 }
 
+bool track_more(struct context *c, uintptr_t start, uintptr_t end) {
+  struct context_tracking *const t = &c->tracking;
+  if (track.kind != TRACK_AUTO && track.kind != TRACK_ASYNC) {
+    return false;
+  }
+  if (!protect(start, end)) {
+    return false;
+  }
+  if (t->share == TRACK_NONE) {
+    t->share = TRACK_QUIET;
+  }
+  return true;
+}
+
 bool track_clean(const struct context *c, uintptr_t start, uintptr_t *end,
                  int flags) {
   const struct context_tracking *t = &c->tracking;

@@ -22,6 +22,9 @@ void track_end(void);
    written. Not thread-safe for one context. */
 void track_begin(struct context *c, const struct ranges *pages,
                  const struct ranges *quiet);
+/* [start, end) was read again, too: watches it if that can be done without
+   signals. */
+bool track_more(struct context *c, uintptr_t start, uintptr_t end);
 /* Were the pages of a survey, `flags`, from `start` on, left as they were read?
    Shortens *end to those for which the answer is the same. */
 bool track_clean(const struct context *c, uintptr_t start, uintptr_t *end,

@@ -2,11 +2,14 @@
 
 #include "base/message.h"
 #include "context/internal.h"
+#include "context/late_frees.h"
 #include "context/residency/awaited.h"
 #include "context/residency/footprint.h"
 #include "context/residency/ledger.h"
+#include "context/residency/partial.h"
 #include "context/residency/segment.h"
 #include "context/residency/swap.h"
+#include "os/bits.h"
 #include "os/clock.h"
 
 #include <time.h>
@@ -16,6 +19,13 @@ enum {
   REFUSED_NS = 1000000,
   /* Contexts that are charged less are not worth a look at their pages. */
   WORTH = 4 << 20,
+  /* Fewer bytes that a waiting context has not touched are not counted off. */
+  WORTH_IDLE = 512 << 10,
+  /* A part that leaves: at least so much, at most that part of a context. What
+     is missing is so spread over all contexts, for each of those that run is
+     charged what it misses. */
+  LEAST_TRIM = 1 << 20,
+  SHARE_TRIM = 16,
   /* A context that has not left memory yet and is charged less has few pages.
    */
   LIGHT = 512 << 10,
@@ -143,6 +153,9 @@ bool victim_let_go_soon_locked(struct context *c) {
 
 /* Not since its VP ran, and it was not full the last times. */
 static bool to_be_measured_locked(const struct context *c) {
+  if (partial_possible()) {
+    return !c->partial.plan.made && c->charge >= WORTH;
+  }
   return !c->measured && !c->measure.rest && c->charge >= WORTH;
 }
 
@@ -158,15 +171,26 @@ static void was_full(struct context *c, bool full) {
 static void measure_locked(struct context *c) {
   const uint64_t since = c->use.last_used;
   const uint64_t writes = c->measure.writes;
+  struct context_plan plan = {0};
   ledger_unlock();
   uint64_t exist = footprint(c) + SLACK;
+  if (partial_possible()) {
+    partial_plan(c, &plan);
+  }
   ledger_lock();
   exist += c->shared;
   if (!victim_possible_locked(c) || c->use.last_used != since ||
-      c->measure.writes != writes) {
+      c->measure.writes != writes || !to_be_measured_locked(c)) {
     return;
   }
   c->measured = true;
+  c->partial.plan = plan;
+  if (partial_possible()) {
+    if (exist + WORTH_IDLE <= c->charge) {
+      ledger_set_idle_locked(c, exist);
+    }
+    return;
+  }
   was_full(c, exist > c->charge / 2);
   if (exist <= c->charge / 2) {
     ledger_set_idle_locked(c, exist);
@@ -187,11 +211,24 @@ bool victim_looked_at_locked(struct context *c) {
 
 /* --- who --- */
 
+/* What c lacks of all that it may touch, in units worth a move. */
+static uint64_t missing_locked(const struct context *c) {
+  const uint64_t all = ledger_needed_locked(c);
+  return (all > c->charge ? all - c->charge : 0) / LEAST_TRIM;
+}
+
 /* Of all that may go. First who has not been looked at: looking may be enough.
- */
+   Then whose pages are due last. */
 static bool rather_locked(const struct context *a, const struct context *b) {
   if (to_be_measured_locked(a) != to_be_measured_locked(b)) {
     return to_be_measured_locked(a);
+  }
+  if (partial_possible() && a->use.wanted == b->use.wanted) {
+    const int later = partial_level(a) - partial_level(b);
+    const uint64_t lacks_a = missing_locked(a), lacks_b = missing_locked(b);
+    if (later != 0 || lacks_a != lacks_b) {
+      return later != 0 ? later > 0 : lacks_a < lacks_b;
+    }
   }
   return contexts.policy->evict_rather(&a->use, &b->use);
 }
@@ -288,7 +325,50 @@ int victim_more_locked(const struct context *next, uint64_t bytes, bool stuck,
   return n;
 }
 
-void victim_evict_locked(struct context *c) {
+bool victim_trims_locked(struct context *c, uint64_t bytes) {
+  const int level = partial_possible() ? partial_level(c) : -1;
+  if (level < 0) {
+    return false;
+  }
+  const uint64_t all = ledger.used - ledger.going + bytes;
+  const uint64_t over = all > contexts.budget ? all - contexts.budget : 0;
+  uint64_t most = 0;
+  for (int l = level; l < CONTEXT_LEVELS; l++) {
+    most += c->partial.plan.bytes[l];
+  }
+  const uint64_t share = ledger_needed_locked(c) / SHARE_TRIM;
+  const uint64_t enough = bits_min(over, share);
+  ledger_trim_locked(
+      c, bits_min(most, enough > LEAST_TRIM ? enough : (uint64_t)LEAST_TRIM));
+  return true;
+}
+
+void victim_trim(struct context *c) {
+  const int level = partial_level(c);
+  const uint64_t most = c->partial.trimming;
+  partial_trim(c, level, most);
+  const uint64_t exist = footprint(c) + SLACK;
+  lock_take(&c->heap_lock);
+  ledger_lock();
+  uint64_t left = most;
+  for (int l = CONTEXT_LEVELS - 1; l >= level; l--) {
+    const uint64_t gone = bits_min(left, c->partial.plan.bytes[l]);
+    c->partial.plan.bytes[l] -= gone;
+    left -= gone;
+  }
+  ledger_trimmed_locked(c, exist + c->shared);
+  ledger_unlock();
+  late_frees_apply(c);
+  lock_give(&c->heap_lock);
+}
+
+void victim_evict_locked(struct context *c, uint64_t bytes) {
+  if (victim_trims_locked(c, bytes)) {
+    ledger_unlock();
+    victim_trim(c);
+    ledger_lock();
+    return;
+  }
   ledger_leave_locked(c);
   ledger_unlock();
   context_swap_out(c);

@@ -25,8 +25,12 @@ int victim_more_locked(const struct context *next, uint64_t bytes, bool stuck,
    whether threads of its program use it, and how much of it exists, so that it
    may rather stay and be charged that. The caller chooses anew. */
 bool victim_looked_at_locked(struct context *c);
-/* Writes c to disk; unlocks meanwhile. */
-void victim_evict_locked(struct context *c);
+/* Is a part of c enough? Then it is marked (GOING), for victim_trim, which
+   takes the lock. */
+bool victim_trims_locked(struct context *c, uint64_t bytes);
+void victim_trim(struct context *c);
+/* Writes c, or a part, to disk; unlocks meanwhile. */
+void victim_evict_locked(struct context *c, uint64_t bytes);
 /* Nobody tells when a context that was refused for its threads may go: waits
    for `cond`, or not for long if there is one. */
 void victim_wait_locked(pthread_cond_t *cond);
