@@ -151,6 +151,7 @@ struct context_partial {
   struct ranges expected;  /* to be touched next, while it comes */
   struct working_set *set; /* NULL: nothing is known */
   unsigned trims;          /* times that it gave up pages */
+  size_t pieces;           /* of lazy.mapped, counted with those of others */
   bool waited;             /* its VP did, in the present call of MPI; its own */
   /* Under the residency lock: */
   struct context_plan plan;

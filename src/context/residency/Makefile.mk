@@ -43,10 +43,10 @@ libpemscore_la_SOURCES += \
   src/context/residency/track.h \
   src/context/residency/victim.c \
   src/context/residency/victim.h \
-  src/context/residency/working_set.c \
-  src/context/residency/working_set.h \
   src/context/residency/way.c \
-  src/context/residency/way.h
+  src/context/residency/way.h \
+  src/context/residency/working_set.c \
+  src/context/residency/working_set.h
 
 UNIT_TESTS += \
   tests/unit/context/residency/test_awaited \
@@ -61,6 +61,7 @@ UNIT_TESTS += \
   tests/unit/context/residency/test_lending \
   tests/unit/context/residency/test_lesson \
   tests/unit/context/residency/test_moves \
+  tests/unit/context/residency/test_partial \
   tests/unit/context/residency/test_prediction \
   tests/unit/context/residency/test_rate \
   tests/unit/context/residency/test_room \
@@ -68,5 +69,6 @@ UNIT_TESTS += \
   tests/unit/context/residency/test_stay \
   tests/unit/context/residency/test_swap \
   tests/unit/context/residency/test_victim \
-  tests/unit/context/residency/test_way
+  tests/unit/context/residency/test_way \
+  tests/unit/context/residency/test_working_set
 EXTRA_DIST += src/context/residency/README.md

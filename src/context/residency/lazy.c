@@ -404,7 +404,7 @@ static void learn(struct context *c) {
 
 void lazy_finish(struct context *c, bool surveyed) {
   struct context_lazy *z = &c->lazy;
-  if (!z->prediction && !z->mapped.n) {
+  if (!z->prediction && !z->pieces && !z->mapped.n) {
     return;
   }
   if (surveyed && z->whole && z->prediction) {

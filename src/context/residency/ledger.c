@@ -140,16 +140,20 @@ static void set_idle(struct context *c, bool idle) {
 }
 
 /* A context that its VP has no use for any more goes without being written. */
+/* From IN to COMING, and from GOING to IN, in part. */
 static bool is_legal(int from, enum context_state to) {
   return (from == CONTEXT_OUT && to == CONTEXT_COMING) ||
          (from == CONTEXT_COMING && to == CONTEXT_IN) ||
+         (from == CONTEXT_IN && to == CONTEXT_COMING) ||
          (from == CONTEXT_IN && to == CONTEXT_GOING) ||
+         (from == CONTEXT_GOING && to == CONTEXT_IN) ||
          (from == CONTEXT_GOING && to == CONTEXT_OUT);
 }
 
 void ledger_set_state_locked(struct context *c, enum context_state state) {
   INVARIANT(is_legal(c->state, state));
-  INVARIANT(state == CONTEXT_IN || (!c->held && !c->pins));
+  INVARIANT(state == CONTEXT_IN || !c->pins);
+  INVARIANT(state == CONTEXT_IN || state == CONTEXT_COMING || !c->held);
   c->state = state;
   if (state != CONTEXT_IN) {
     set_idle(c, false);

@@ -32,10 +32,17 @@ enum {
   LEAST = 64 << 10,
   /* Less is not worth a move. */
   LEAST_MOVE = 1 << 20,
+  /* Each mapped piece takes two of the process's mappings: of a context, and of
+     all. */
   MOST_PIECES = 128,
+  MOST_PIECES_OF_ALL = 8192,
+  /* Parts that a context gives up until what was written in vain is watched
+     again. */
+  TRIMS = 16,
 };
 
 static bool possible;
+static atomic_size_t pieces; /* that are mapped, of all contexts */
 
 static _Noreturn void no_memory(const struct context *c) {
   msg_fail_here(MSG_FAILED, "out of memory: moving pages of rank %d", c->rank);
@@ -58,6 +65,16 @@ static void leave(const struct context *c, struct ranges *r, uintptr_t start,
 void partial_start(bool wanted) {
   possible =
       wanted && store_lazy() && pages_survey_full() && !track_by_faults();
+}
+
+static void count_pieces(struct context *c, size_t n) {
+  atomic_fetch_add(&pieces, n - c->partial.pieces);
+  c->partial.pieces = n;
+}
+
+static void count_mapped(struct context *c) {
+  c->lazy.mapped_bytes = ranges_total(&c->lazy.mapped);
+  count_pieces(c, c->lazy.mapped.n);
 }
 
 bool partial_possible(void) {
@@ -153,7 +170,8 @@ void partial_plan(struct context *c, struct context_plan *plan) {
   struct ranges r = {0};
   *plan = (struct context_plan){.made = true};
   lock_take(&c->io_lock);
-  if (c->partial.set && c->lazy.mapped.n < MOST_PIECES) {
+  if (c->partial.set && c->lazy.mapped.n < MOST_PIECES &&
+      atomic_load(&pieces) < MOST_PIECES_OF_ALL) {
     find_candidates(c, &r);
     visit_levels(c, &r, count, plan);
   }
@@ -262,12 +280,12 @@ void partial_trim(struct context *c, int level, uint64_t most) {
   changes_find_in(c, &s.pages, &found);
   fill_gaps(c, &s.pages, &found);
   const uint64_t bytes = store_swap_out(c, &found.write, &found.keep);
-  if (++c->partial.trims % 16 == 0) {
+  if (++c->partial.trims % TRIMS == 0) {
     ranges_clear(&c->partial.rewritten);
   }
   note_rewritten(c, &found.write);
   give_up_all(c, &s.pages);
-  c->lazy.mapped_bytes = ranges_total(&c->lazy.mapped);
+  count_mapped(c);
   lock_give(&c->io_lock);
   ranges_free(&all);
   ranges_free(&s.pages);
@@ -336,7 +354,7 @@ void partial_fill(struct context *c) {
   }
   const uint64_t bytes = pages.n ? store_swap_in(c, &pages, &none) : 0;
   watch(c, &pages);
-  c->lazy.mapped_bytes = ranges_total(&c->lazy.mapped);
+  count_mapped(c);
   lock_give(&c->io_lock);
   ranges_free(&pages);
   counter_add(swap_in, bytes);
@@ -360,6 +378,7 @@ void partial_came(struct context *c) {
 }
 
 void partial_forget(struct context *c) {
+  count_pieces(c, 0);
   ranges_clear(&c->partial.missing);
   ranges_clear(&c->partial.filled);
 }
