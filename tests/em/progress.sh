@@ -11,7 +11,7 @@ export TMPDIR
 size='[0-9.]+ (B|[KMG]iB)'
 running="$size of $size, [0-9]+ %, $size/s(, ([0-9]+:)?[0-9]+:[0-5][0-9] left)?"
 ended="pems-sort: sorted $size in [0-9]+:[0-5][0-9], $size/s"
-head -c 3000000 "$(command -v pems-sort)" >data
+head -c 3000000 /dev/urandom >data
 seq 1 400000 | sed '1i number' >table
 head -n 200000 table | sort >sorted
 
