@@ -452,6 +452,7 @@ tests_unit_mpi_coll_call_test_coll_turns_LDFLAGS = -Wl,--wrap=net_jobs_add
 tests_unit_mpi_job_test_job_deal_LDFLAGS = -Wl,--wrap=net_size \
   -Wl,--wrap=net_rank,--wrap=net_min,--wrap=net_max,--wrap=net_gather
 tests_unit_mpi_job_test_job_load_LDFLAGS = -Wl,--wrap=image_load \
+  -Wl,--wrap=environment_start -Wl,--wrap=environment_of \
   -Wl,--wrap=context_get,--wrap=context_adopt
 tests_unit_net_test_net_shortage_LDFLAGS = $(WRAP_MEMORY) \
   -Wl,--wrap=net_size,--wrap=net_rank,--wrap=net_check,--wrap=net_sum \

@@ -35,6 +35,20 @@ int __wrap_image_load(struct image *img, const struct image_file *f, int rank,
 struct context *__wrap_context_get(int index);
 int __wrap_context_adopt(struct context *c, const struct image *img, int rank,
                          struct pems_error *error);
+void __wrap_environment_start(bool whole);
+char **__wrap_environment_of(int first, int n, int i);
+
+/* Without processes that tell each other of their hosts. */
+void __wrap_environment_start(bool whole) {
+  (void)whole;
+}
+
+char **__wrap_environment_of(int first, int n, int i) {
+  ck_assert_int_eq(first, 0);
+  ck_assert_int_eq(n, vps.plan.v);
+  ck_assert_int_eq(i, vps.item[loaded - 1].dormant ? 0 : FIRST + loaded - 1);
+  return native_zalloc(1, sizeof(char *));
+}
 
 int __wrap_image_load(struct image *img, const struct image_file *f, int rank,
                       const char *dir, struct pems_error *error) {
@@ -77,6 +91,7 @@ static void end(void) {
       native_free(vps.item[i].argv[j]);
     }
     native_free(vps.item[i].argv);
+    native_free(vps.item[i].envp);
   }
   native_free(vps.item);
 }
