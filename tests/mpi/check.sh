@@ -74,8 +74,11 @@ if [ "${name%.*}" = endings ]; then
     compare -q -n 3 -i unix -c --pems-procs=1 \
       -c "--pems-procs=2 --pems-k=1" "$source" "$ending"
   done
-  # Nobody is killed, so what they print is determined.
-  for ending in quick-0 exit_group-0; do
+  # Nobody is killed, so what they print is determined; but the Hydra of MPICH 5
+  # kills the others of a process that ends so, after MPI_Finalize, too.
+  quick="quick-0 exit_group-0"
+  [ "$launcher" != hydra ] || launcher_is_4_0 || quick=
+  for ending in $quick; do
     compare -n 3 -i unix -c --pems-procs=1 -c "EVICT --pems-procs=1 --pems-k=1" \
       -c "--pems-procs=2 --pems-k=1" "$source" "$ending"
   done
