@@ -129,6 +129,14 @@ int ranges_remove(struct ranges *r, uintptr_t start, uintptr_t end) {
   return 0;
 }
 
+int ranges_remove_all(struct ranges *r, const struct ranges *of) {
+  int code = 0;
+  for (size_t i = 0; i < of->n && code == 0; i++) {
+    code = ranges_remove(r, of->item[i].start, of->item[i].end);
+  }
+  return code;
+}
+
 void ranges_clear(struct ranges *r) {
   r->n = 0;
 }

@@ -26,6 +26,8 @@ int ranges_add(struct ranges *r, uintptr_t start, uintptr_t end);
 int ranges_remove(struct ranges *r, uintptr_t start, uintptr_t end);
 /* Adds all of `from`. 0, or -1 if memory is short: then a part is there. */
 int ranges_add_all(struct ranges *r, const struct ranges *from);
+/* Removes all of `of`, another set, likewise. */
+int ranges_remove_all(struct ranges *r, const struct ranges *of);
 /* Adds [start, end) with that value, whatever it had. 0 or -1, too. */
 int ranges_mark(struct ranges *r, uintptr_t start, uintptr_t end, int value);
 /* Empties the set and keeps its memory. */

@@ -83,8 +83,8 @@ bool partial_possible(void) {
 
 /* --- which pages --- */
 
-/* What may be given up: memory in use that is neither protected, nor missing,
-   nor about to be overwritten. */
+/* Candidates to be given up: memory in use that is neither protected, nor
+   missing, nor about to be overwritten. */
 static void find_candidates(struct context *c, struct ranges *r) {
   struct heap_extent *const extent =
       need_alloc(MAX_EXTENTS * sizeof(*extent), "moving pages");
@@ -207,7 +207,7 @@ static void take(void *arg, uintptr_t start, uintptr_t end, int level) {
   }
 }
 
-/* What was watched and written is not worth watching. */
+/* Units that were watched and written are not worth watching. */
 static void note_rewritten(struct context *c, const struct ranges *written) {
   for (size_t i = 0; i < written->n; i++) {
     const struct range *const r = &written->item[i];
@@ -324,12 +324,9 @@ static void take_frames(uintptr_t start, uintptr_t end) {
 
 static void watch(struct context *c, const struct ranges *pages) {
   struct ranges quiet = {0};
-  if (ranges_add_all(&quiet, pages) != 0) {
+  if (ranges_add_all(&quiet, pages) != 0 ||
+      ranges_remove_all(&quiet, &c->partial.rewritten) != 0) {
     no_memory(c);
-  }
-  for (size_t i = 0; i < c->partial.rewritten.n; i++) {
-    leave(c, &quiet, c->partial.rewritten.item[i].start,
-          c->partial.rewritten.item[i].end);
   }
   for (size_t i = 0; i < quiet.n; i++) {
     const struct range *const r = &quiet.item[i];

@@ -211,7 +211,7 @@ bool victim_looked_at_locked(struct context *c) {
 
 /* --- who --- */
 
-/* What c lacks of all that it may touch, in units worth a move. */
+/* Bytes that c lacks of all that it may touch, in units worth a move. */
 static uint64_t missing_locked(const struct context *c) {
   const uint64_t all = ledger_needed_locked(c);
   return (all > c->charge ? all - c->charge : 0) / LEAST_TRIM;
@@ -326,7 +326,7 @@ int victim_more_locked(const struct context *next, uint64_t bytes, bool stuck,
 }
 
 bool victim_trims_locked(struct context *c, uint64_t bytes) {
-  const int level = partial_possible() ? partial_level(c) : -1;
+  const int level = partial_level(c);
   if (level < 0) {
     return false;
   }

@@ -141,10 +141,7 @@ static void observe(struct context *c, struct working_set *w) {
   struct call *const e = find(w, w->now);
   struct seen s = {0};
   find_present(c, &s);
-  for (size_t i = 0; i < s.read.n; i++) {
-    const struct range *const r = &s.read.item[i];
-    (void)ranges_remove(&c->partial.missing, r->start, r->end);
-  }
+  (void)ranges_remove_all(&c->partial.missing, &s.read);
   if (e) {
     (void)ranges_add_all(&e->touched, &s.read);
     (void)ranges_add_all(&e->touched, &s.written);
@@ -187,10 +184,7 @@ void working_set_goes_on(struct context *c, bool waited) {
   if (e) {
     e->blocks = (uint8_t)(e->blocks << 1 | waited);
     if (e->visits % AGES == 0) {
-      for (size_t i = 0; i < c->partial.missing.n; i++) {
-        const struct range *const r = &c->partial.missing.item[i];
-        (void)ranges_remove(&e->touched, r->start, r->end);
-      }
+      (void)ranges_remove_all(&e->touched, &c->partial.missing);
     }
   }
   w->faults = c->partial.missing.n ? thread_faults() : 0;

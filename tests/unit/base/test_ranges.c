@@ -149,7 +149,7 @@ START_TEST(a_hole_splits) {
 }
 END_TEST
 
-START_TEST(sets_join) {
+START_TEST(sets_join_and_part) {
   struct ranges a = {0}, b = {0};
   ck_assert_int_eq(ranges_add(&a, 10, 20), 0);
   ck_assert_int_eq(ranges_add(&b, 20, 30), 0);
@@ -157,6 +157,10 @@ START_TEST(sets_join) {
   ck_assert_int_eq(ranges_add_all(&a, &b), 0);
   ck_assert_uint_eq(a.n, 2);
   ck_assert_uint_eq(ranges_total(&a), 30);
+  ck_assert_uint_eq(ranges_total(&b), 20);
+  ck_assert_int_eq(ranges_remove_all(&a, &b), 0);
+  ck_assert_uint_eq(a.n, 1);
+  ck_assert_uint_eq(ranges_total(&a), 10);
   ck_assert_uint_eq(ranges_total(&b), 20);
   ranges_free(&a);
   ranges_free(&b);
@@ -232,7 +236,7 @@ int main(void) {
   tcase_add_test(t, neighbours_join);
   tcase_add_test(t, values_part_neighbours);
   tcase_add_test(t, a_hole_splits);
-  tcase_add_test(t, sets_join);
+  tcase_add_test(t, sets_join_and_part);
   tcase_add_test(t, nothing_changes_nothing);
   tcase_add_test(t, an_empty_set_is_outside_of_everything);
   tcase_add_test(t, the_ends_of_the_address_space);
