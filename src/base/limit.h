@@ -31,8 +31,8 @@ void limit_need_files(unsigned least);
    might: raises the limit, as far as the hard one allows. A forked child has
    the former one again. Once, before there are ranks. */
 void limit_share_files(unsigned n);
-/* What the soft limit is to who does not know of that, where it is `is`; and
-   what it is to be from now on. Thread-safe. */
+/* The soft limit as a program sees it that asks, where it is `is`; and sets the
+   one that it sees from now on. Thread-safe. */
 uint64_t limit_files(uint64_t is);
 void limit_files_become(uint64_t soft);
 

@@ -141,8 +141,8 @@ struct context_plan {
   uint64_t bytes[CONTEXT_LEVELS];
 };
 
-/* What residency/partial.c knows of a context. Zeroed: all of it is in memory,
-   or nothing. Changed by whoever moves the context, or under io_lock. */
+/* A context that is in memory in part (residency/partial.c). Zeroed: all of it
+   is, or nothing. Changed by whoever moves the context, or under io_lock. */
 struct context_partial {
   struct ranges missing;   /* of lazy.mapped, what is on disk only, as far as
                               known: what was written there since is not */

@@ -199,7 +199,7 @@ EXPORT int fcntl64(int fd, int command, ...) {
   return control(real, fd, command, argument, CALLER);
 }
 
-/* Who has the lock itself is told that there is none, as F_GETLK does. */
+/* F_TEST tells the rank that has the lock of none, as F_GETLK does. */
 static int lock_part(int fd, int command, off_t n) {
   struct flock l = {.l_type = command == F_ULOCK  ? F_UNLCK
                               : command == F_TEST ? F_RDLCK

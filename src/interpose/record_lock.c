@@ -191,7 +191,7 @@ static void note_locked(struct record_locks *r, const struct flock *l) {
   }
 }
 
-/* Those that wait for the file may have it now. */
+/* Ranks that wait for the file may have it now. */
 static void wake_locked(const struct vp *vp, const struct stat *file) {
   for (const struct want *w = wants; w; w = w->next) {
     if (w->vp != vp && is_file(&w->file, file)) {
@@ -263,7 +263,7 @@ static bool is_here_locked(const struct stat *file, struct range range) {
   return false;
 }
 
-/* What the kernel tells of a lock that a description has is no process. */
+/* The kernel names no process for a lock that a description has. */
 static int get(int fd, const struct stat *file, struct flock *l) {
   lock_take(&lock);
   const struct record_locks *const r = find_locked(self.vp, file);

@@ -21,7 +21,7 @@ int record_lock_control(int fd, int command, struct flock *l);
 void record_lock_close(int fd);
 /* Does the rank have a lock? */
 bool record_locks_held(const struct vp *vp);
-/* Its program has ended. */
+/* vp's program has ended. */
 void record_locks_end(struct vp *vp);
 
 #endif

@@ -19,8 +19,8 @@ struct launcher_variable {
   enum launcher_number is;
 };
 
-/* Those of the launcher of this MPI; ends with name == NULL. The first one is
-   there if that has started the process. */
+/* Variables of the launcher of this MPI; ends with name == NULL. The first one
+   is there if that has started the process. */
 extern const struct launcher_variable launcher_variables[];
 
 /* The environment of a rank that has these numbers: a new array

@@ -7,8 +7,8 @@
 #include <sys/stat.h>
 #include <sys/types.h>
 
-/* One that has such a lock on a byte of [start, end) of the file, as /proc says
-   of the processes that this user may look at; or -1. */
+/* A process that has such a lock on a byte of [start, end) of the file, as
+   /proc says of the processes that this user may look at; or -1. */
 pid_t lock_holder_find(const struct stat *file, off_t start, off_t end);
 
 #endif

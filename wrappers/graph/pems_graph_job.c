@@ -345,7 +345,7 @@ static void run_all(struct job *job, const struct options *o) {
   free(seconds);
 }
 
-/* What is not run as tasks; again and again only where edges are in memory. */
+/* Algorithms that are no tasks; repeated only where edges are in memory. */
 static void run_swept(struct job *job, const struct options *o) {
   const uint64_t n = job->graph.edge ? o->repeat : 1;
   double *const seconds = job_memory("times", n, sizeof(*seconds));

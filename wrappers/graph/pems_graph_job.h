@@ -89,7 +89,7 @@ _Noreturn void job_fail(const char *format, ...)
 _Noreturn void job_differ(const struct job *job, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-/* Who computes it: a scheduler's name, or "sweeping". */
+/* Name of the way to compute: a scheduler's, or "sweeping". */
 static inline const char *job_way(const struct job *job) {
   return job->swept ? "sweeping" : pems_sched_kind(job->sched);
 }

@@ -157,7 +157,7 @@ static int keep(void *arg, const struct digraph_arc *arc) {
   return 0;
 }
 
-/* What the sorter is not given; edges in memory are there whatever it gets. */
+/* Bytes that the sorter is not given; edges in memory are always there. */
 static uint64_t memory_of_others(const struct job *job) {
   const struct digraph *const g = &job->graph;
   const uint64_t nodes =

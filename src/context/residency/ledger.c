@@ -139,8 +139,8 @@ static void set_idle(struct context *c, bool idle) {
   c->idle = idle;
 }
 
-/* A context that its VP has no use for any more goes without being written. */
-/* From IN to COMING, and from GOING to IN, in part. */
+/* A context that its VP has no use for any more goes without being written;
+   from IN to COMING, and from GOING to IN, a context passes in part. */
 static bool is_legal(int from, enum context_state to) {
   return (from == CONTEXT_OUT && to == CONTEXT_COMING) ||
          (from == CONTEXT_COMING && to == CONTEXT_IN) ||

@@ -54,8 +54,8 @@ static int coming_from_locked(int disk) {
   return disk >= 0 ? moves.coming[disk] : 0;
 }
 
-/* What c is to be charged yet, and with it what it shares, if nobody in memory
-   has that. */
+/* Bytes that c is to be charged yet, with those that it shares, if nobody in
+   memory has them. */
 static uint64_t wanted_locked(const struct context *c) {
   const uint64_t missing = c->idle ? 0 : segments_missing_locked(c);
   const uint64_t all = ledger_with_shared(c->need, c->shared + missing);

@@ -12,7 +12,7 @@ enum { WORKING_SET_UNIT = 64 << 10 };
 
 /* c's VP, the calling thread, calls MPI from `site`. */
 void working_set_stops(struct context *c, uintptr_t site);
-/* It goes on; waited: others ran meanwhile. */
+/* c's VP goes on; waited: others ran meanwhile. */
 void working_set_goes_on(struct context *c, bool waited);
 /* Adds to `pages` those of `of` that c will touch from where it is until it
    waits; false: that is not known, then all of them. */

@@ -49,8 +49,8 @@ static double error_of(const struct sums *s, double d, uint64_t nodes) {
   return (s->residual + fabs(missing(s, d, nodes))) / (all * (1 - d));
 }
 
-/* What the ranks are to be multiplied by, so that nothing is missing; 1 where
-   that changes too little to be worth it. */
+/* Factor of all ranks with which nothing is missing; 1 where that changes too
+   little to be worth it. */
 static double scale_of(const struct sums *s, double d, uint64_t nodes,
                        uint64_t sweeps) {
   const double more = missing(s, d, nodes),
@@ -169,7 +169,7 @@ static struct sums pull_all(struct pull *p) {
   return all;
 }
 
-/* What is done to each node, in parts. */
+/* Passes each node of a part to p->each. */
 static void each_part(void *arg, int part, int member) {
   const struct pull *const p = arg;
   const uint64_t *const first = p->in.first;

@@ -36,7 +36,7 @@ static struct registered *take(void) {
   return r;
 }
 
-/* What is run may register more. */
+/* Functions that are run may register more. */
 void quick_exit(int status) {
   struct registered *r;
   while ((r = take())) {
